@@ -83,7 +83,6 @@ pub struct Arguments {
     format: CalibrateFormat,
 }
 
-/// The longest stage file.
 const LONGEST_STAGES: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -132,9 +131,6 @@ struct ParameterOutcome {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--write", arguments.write.as_deref())?;
     let shown = arguments.stages.display().to_string();

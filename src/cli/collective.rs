@@ -127,9 +127,6 @@ struct Document<'a> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (exact, faulty) = (arguments.data == Carried::Exact, !arguments.inject.is_empty());
     arguments.sample.refuse(&[("--data exact", exact), ("--inject", faulty), ("--full", arguments.full)])?;
@@ -277,7 +274,6 @@ fn verdict(rows: &[CollectiveRow]) -> Result<(), Failure> {
     }
 }
 
-/// The failure that an error of a collective is.
 pub(super) fn failed(error: CollectiveError) -> Failure {
     match error {
         CollectiveError::Run(RunError::Simulation(SimulationError::Stopped { .. })) => {

@@ -18,7 +18,6 @@ use std::{env, io};
 /// The environment variable that says for which shell to complete.
 const VARIABLE: &str = "SEALSIM_COMPLETE";
 
-/// The shells.
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a shell that asks what may follow. True if one has asked: nothing else is then to be done.

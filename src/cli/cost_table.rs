@@ -73,9 +73,6 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let machine = arguments.machine.resolve()?;
     let grid = CostGrid {

@@ -63,9 +63,6 @@ pub struct Arguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let sides = [side(&arguments.one, &interruption)?, side(&arguments.other, &interruption)?];

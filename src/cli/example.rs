@@ -48,9 +48,6 @@ pub struct Arguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let all = all();
     let found = named(&all, &arguments.name)?;

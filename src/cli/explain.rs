@@ -73,9 +73,6 @@ fn which(text: &str) -> Result<Which, String> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (resolved, workload) = arguments.asked()?;
     let interruption = Interruption::listen();

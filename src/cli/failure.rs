@@ -35,7 +35,6 @@ pub(super) const STATUSES: [(u8, &str); 6] = [
 ];
 
 impl Failure {
-    #[must_use]
     pub const fn status(&self) -> u8 {
         match self {
             Self::Verification(_) => 1,
@@ -48,7 +47,6 @@ impl Failure {
 
     /// Shows what went wrong on standard error and gives the exit status: that of `result`. If that is a success, but standard output does
     /// not have all that was printed for another reason than that its reader has gone, it is that of a failed write.
-    #[must_use]
     pub fn exit(result: Result<(), Self>) -> ExitCode {
         let trouble = output::trouble().map(Self::output);
         let (failure, more) = match (result, trouble) {
@@ -78,13 +76,11 @@ impl Failure {
     }
 
     /// What went wrong, in words.
-    #[must_use]
     pub fn message(&self) -> String {
         self.report().to_string()
     }
 
     /// What went wrong, where, and what to do about it, in plain lines: for programs that show errors in a way of their own.
-    #[must_use]
     pub fn told(&self) -> String {
         visible(&told(self.report().as_ref())).into_owned()
     }

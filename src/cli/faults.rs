@@ -92,9 +92,6 @@ struct Document {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (machine, workload) = arguments.asked()?;
     let resolved = arguments.overlays.resolve(&machine)?;

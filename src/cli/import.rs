@@ -36,9 +36,6 @@ pub struct Arguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let machine = Layers::new(&arguments.hw).confidential_computing(true).resolve()?;
     let progress = Progress::listen();

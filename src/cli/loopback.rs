@@ -47,7 +47,6 @@ use tokio::{
 const CONNECTIONS: usize = 16;
 /// Bytes of a request before its body.
 const HEAD: usize = 16 << 10;
-/// Headers of a request.
 const HEADERS: usize = 64;
 /// So long a request may take to come, from the connection's begin or the answer before it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +78,6 @@ impl Answer {
         Self { status, sort, body: body.into(), policy: None }
     }
 
-    /// A line of text.
     pub fn text(status: StatusCode, text: &'static str) -> Self {
         Self::new(status, "text/plain; charset=utf-8", text)
     }
@@ -115,7 +113,6 @@ impl Answer {
     }
 }
 
-/// A server at work.
 pub(super) struct Server {
     address: String,
     end: Arc<Notify>,

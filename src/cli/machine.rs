@@ -78,7 +78,6 @@ impl MachineArguments {
 
 impl OverlayArguments {
     /// The machine with all that lies over it.
-    #[must_use]
     pub fn layers(&self, machine: &str) -> Layers {
         self.design.iter().fold(self.settings.layers(machine), Layers::overlay)
     }
@@ -93,7 +92,6 @@ impl OverlayArguments {
     }
 
     /// Whether nothing lies over the machine.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.design.is_empty() && self.settings.set.is_empty() && self.settings.cc.is_none()
     }
@@ -101,7 +99,6 @@ impl OverlayArguments {
 
 impl AlternativeArguments {
     /// The machine without any of the designs.
-    #[must_use]
     pub fn machine(&self, machine: &str) -> Layers {
         self.settings.layers(machine)
     }
@@ -114,7 +111,6 @@ impl AlternativeArguments {
 
 impl SettingArguments {
     /// The machine with these values; designs laid over it lie below them.
-    #[must_use]
     pub fn layers(&self, machine: &str) -> Layers {
         let layers = match self.cc {
             None => Layers::new(machine),

@@ -104,7 +104,6 @@ pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clo
 }
 
 /// Runs the program on the process's arguments and gives its exit status.
-#[must_use]
 pub fn main() -> ExitCode {
     limits::report_file_size_limit();
     match complete::answer() {

@@ -82,7 +82,6 @@ fn read_link(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// Bytes per second.
 fn read_rate(text: &str) -> Result<u64, String> {
     let of_a_second = text.trim().strip_suffix("/s").ok_or("write bytes per second, for example \"8 GB/s\"")?;
     let Bytes(rate) = of_a_second.parse().map_err(|error: crate::units::QuantityError| error.to_string())?;
@@ -95,9 +94,6 @@ fn read_percent(text: &str) -> Result<f64, String> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--stages", arguments.stages.as_deref())?;
     let from = Layers::new(&arguments.from).resolve()?;
@@ -145,7 +141,6 @@ impl Arguments {
         Ok(settings)
     }
 
-    /// The file.
     fn text(&self, from: &Resolved, settings: &[(&'static str, String)]) -> String {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let above = from.machine.name.as_str();

@@ -79,7 +79,6 @@ pub(super) fn print(text: &str) {
     let _ = Output.flush();
 }
 
-/// An object as indented JSON.
 pub(super) fn json(object: &impl serde::Serialize) -> Result<String, super::Failure> {
     let printed = serde_json::to_string_pretty(object).map_err(io::Error::from);
     printed.map(|json| json + "\n").map_err(|error| super::Failure::output(&error))
@@ -100,9 +99,6 @@ pub(super) fn show(report: &Report) {
 }
 
 /// Shows what is wrong with the arguments, or the help that they ask for: with colours if no argument holds anything that is hidden, since clap quotes them.
-///
-/// # Errors
-/// If it cannot be written.
 pub(super) fn show_usage(error: &clap::Error) -> io::Result<()> {
     if !std::env::args_os().any(|argument| argument.to_string_lossy().contains(is_hidden)) {
         return error.print();

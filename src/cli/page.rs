@@ -57,7 +57,6 @@ impl PageFile {
         self.keep(&page.map_err(no_page)?)
     }
 
-    /// Writes a page.
     pub fn keep(mut self, page: &Page) -> Result<(), Failure> {
         let html = page.html().map_err(no_page)?;
         let written = self.0.write_all(html.as_bytes());

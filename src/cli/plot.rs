@@ -29,9 +29,6 @@ impl PlotFile {
     }
 
     /// Writes the picture.
-    ///
-    /// # Errors
-    /// [`Failure::InputOutput`].
     pub fn write(mut self, drawing: &Drawing) -> Result<(), Failure> {
         let bytes = self.format.write(drawing)?;
         let written = self.file.write_all(&bytes).and_then(|()| self.file.keep());

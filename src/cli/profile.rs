@@ -31,7 +31,6 @@ impl ProfileArguments {
         self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// Where they are.
     pub fn ranks(&self) -> &[PathBuf] {
         &self.files
     }
@@ -41,7 +40,6 @@ impl ProfileArguments {
         self.files.iter().map(|file| ("FILE", Some(file.as_path()))).chain([("--api", self.api.as_deref())])
     }
 
-    /// Reads the only one.
     pub fn read(&self, progress: &Progress) -> Result<Trace, Failure> {
         let several = || Failure::Usage(miette!(help = "give the profile of one rank", "there are several profiles"));
         if self.files.len() > 1 {
@@ -127,7 +125,6 @@ impl Progress {
         self.bar.set_position(done);
     }
 
-    /// Counts one more.
     pub fn one_more(&self) {
         self.bar.inc(1);
     }

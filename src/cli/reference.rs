@@ -47,7 +47,6 @@ impl Reference {
     }
 }
 
-/// The pages by name.
 fn pages() -> Result<Vec<(&'static str, String)>, Failure> {
     let mut program = Arguments::command();
     program.build();

@@ -53,9 +53,6 @@ pub struct Arguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (input, out) = (arguments.input.as_path(), arguments.out.as_path());
     if input.is_dir() {

@@ -44,9 +44,6 @@ pub struct Arguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = text(&arguments.manifest)?;
     job(&arguments.manifest.display().to_string(), &text, arguments.format)?.execute(&Interruption::listen())

@@ -94,9 +94,6 @@ struct Document {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
     let plot = PlotFile::begin(arguments.plot.as_ref())?;

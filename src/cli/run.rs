@@ -170,9 +170,6 @@ pub(super) enum RunFormat {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check(arguments)?;
     let file = arguments.work.file()?;

@@ -95,7 +95,6 @@ const SHOWN: usize = 5;
 /// So often the chunks that are missing are submitted: those that come back damaged, again.
 const SUBMISSIONS: u32 = 3;
 
-/// The longest study.
 const LONGEST_STUDY: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Subcommand)]

@@ -175,9 +175,6 @@ enum Stream {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help texts for each exit status.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.verb {
         Verb::Decode(arguments) => run_decode(&arguments),

@@ -135,9 +135,6 @@ struct Outcome {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     if let Some([predictions, measured]) = arguments.score.as_deref() {

@@ -24,7 +24,6 @@ pub struct WorkArguments {
 
 impl WorkArguments {
     /// Whether anything is to be run.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         !self.copies.is_empty() || self.workload.is_some()
     }

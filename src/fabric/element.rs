@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {
-    /// IEEE 754 binary32.
     #[default]
     F32,
     /// The upper half of a binary32; sums are rounded to the nearest, ties to even.
@@ -14,7 +13,6 @@ pub enum Element {
 }
 
 impl Element {
-    #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
             Self::F32 => 4,
@@ -23,7 +21,6 @@ impl Element {
     }
 
     /// The bytes of a number, which is rounded to fit.
-    #[must_use]
     pub fn encode(self, number: f32) -> Vec<u8> {
         match self {
             Self::F32 => number.to_le_bytes().to_vec(),
@@ -32,7 +29,6 @@ impl Element {
     }
 
     /// The number of these bytes.
-    #[must_use]
     pub fn decode(self, bytes: &[u8]) -> f32 {
         match (self, bytes) {
             (Self::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),

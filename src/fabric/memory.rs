@@ -19,13 +19,10 @@ impl Memory {
     }
 
     /// What is in it, if the run carries bytes.
-    #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         self.bytes.as_deref()
     }
 
-    /// The text of a range.
-    #[must_use]
     pub fn read(&self, range: &Range<u64>) -> Payload {
         let text = |bytes: &Vec<u8>| bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
         self.bytes.as_ref().and_then(text).map_or_else(Payload::none, Payload::of)

@@ -10,13 +10,11 @@ use crate::{
 pub struct Packet {
     /// The GPU that sends it.
     pub source: u8,
-    /// The GPU that it is for.
     pub target: u8,
     /// Number of its message between the two, from 0: its IV.
     pub message: u64,
     /// Where its text lies in its transfer.
     pub offset: u64,
-    /// Bytes of its text.
     pub bytes: u32,
     /// Flits that it takes on a link.
     pub flits: u32,

@@ -89,7 +89,6 @@ impl Port {
     }
 
     /// Flits of packets that it has sent.
-    #[must_use]
     pub const fn flits(&self) -> u64 {
         self.flits
     }

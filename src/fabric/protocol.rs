@@ -81,7 +81,6 @@ impl Protocol {
     pub const RINGS: [Self; 3] = [Self::Ll, Self::Ll128, Self::Simple];
 
     /// The name as files and outputs have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Copies => "copies",
@@ -109,7 +108,6 @@ pub struct Framing {
     pub payload: u64,
     /// Bytes of text in so many on the wire.
     pub share: (u64, u64),
-    /// Bytes of a flit.
     pub flit: u64,
     /// Flits in addition to the text.
     pub header: u64,
@@ -119,7 +117,6 @@ pub struct Framing {
 
 impl Framing {
     /// Flits of a packet with so much text and a tag of so many flits.
-    #[must_use]
     pub const fn flits(self, bytes: u64, tag: u64) -> u64 {
         let (text, wire) = self.share;
         self.header + (bytes * wire).div_ceil(text).div_ceil(self.flit) + tag
@@ -128,7 +125,6 @@ impl Framing {
 
 impl FabricSpec {
     /// How a protocol cuts text.
-    #[must_use]
     pub const fn framing(&self, protocol: Protocol) -> Framing {
         let (share, nvls) = (protocol.share(), matches!(protocol, Protocol::Nvls));
         let text = (self.payload.0 * share.0 / share.1) & !15;
@@ -139,7 +135,6 @@ impl FabricSpec {
     }
 
     /// What a step takes beyond its text.
-    #[must_use]
     pub const fn step_time(&self, protocol: Protocol) -> Femtos {
         match protocol {
             Protocol::Ll => self.nccl.ll_step,
@@ -153,7 +148,6 @@ impl FabricSpec {
     }
 
     /// What a kernel takes beside its steps.
-    #[must_use]
     pub const fn start(&self, protocol: Protocol) -> Femtos {
         let kernel = self.nccl.kernel.0;
         match protocol {
@@ -165,13 +159,11 @@ impl FabricSpec {
     }
 
     /// Text that is added, or taken out of a buffer, per cycle.
-    #[must_use]
     pub const fn pass_rate(&self, protocol: Protocol) -> BytesPerCycle {
         if matches!(protocol, Protocol::Ll) { self.nccl.flag_rate } else { self.reduce_rate }
     }
 
     /// Most text of a GPU's part that passes in one turn.
-    #[must_use]
     pub const fn turn(&self, protocol: Protocol) -> u64 {
         match protocol {
             Protocol::Simple => (self.nccl.channels as u64).saturating_mul(self.nccl.chunk.0) & !15,

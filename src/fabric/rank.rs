@@ -132,13 +132,11 @@ impl Rank {
     }
 
     /// When all its work was done, if it was.
-    #[must_use]
     pub const fn finished(&self) -> Option<Femtos> {
         self.finished
     }
 
     /// Receives that are through, and all that there are.
-    #[must_use]
     pub const fn received(&self) -> (usize, usize) {
         (self.through.len() - self.left, self.through.len())
     }

@@ -35,21 +35,18 @@ impl PairKeys {
     }
 
     /// The key of two GPUs.
-    #[must_use]
     pub fn of(&self, one: u8, other: u8) -> Option<&Key> {
         let (low, high) = (one.min(other), one.max(other));
         self.keys.get(usize::from(low) * self.ranks + usize::from(high))
     }
 
     /// A message between two GPUs that begins; none if there is no such key.
-    #[must_use]
     pub fn begin(&self, source: u8, target: u8, message: u64, direction: SealOpen) -> Option<Message> {
         Message::new(self.format, self.of(source, target)?, nonce(source, target, message), direction)
     }
 }
 
 /// The IV of a message. Each direction of a pair has IVs of its own under the pair's key: its ends, then the number of the message.
-#[must_use]
 pub fn nonce(source: u8, target: u8, message: u64) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[0] = source;

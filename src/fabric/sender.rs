@@ -62,7 +62,6 @@ struct Reading {
     given: u64,
 }
 
-/// A message in an engine.
 #[derive(Debug)]
 struct SealedMessage {
     target: u8,
@@ -288,7 +287,6 @@ impl Sender {
     }
 }
 
-/// The message of a packet.
 const fn message_of(packet: &Packet) -> (u8, u64) {
     (packet.target, packet.message)
 }
@@ -299,7 +297,6 @@ pub(super) fn keyed(mut timing: EngineTiming) -> EngineTiming {
     timing
 }
 
-/// The tag of a message that has passed.
 fn tag_of(sealing: &SealedMessage, keys: Option<&PairKeys>, gpu: u8) -> Payload {
     let key = keys.and_then(|keys| keys.of(gpu, sealing.target));
     match (&sealing.message, key) {

@@ -107,12 +107,10 @@ pub enum FabricMode {
 }
 
 impl FabricMode {
-    /// Every mode.
     pub const ALL: [Self; 7] =
         [Self::Plain, Self::TrustedFabric, Self::Staged, Self::Direct, Self::PeerStaging, Self::Link, Self::PadAhead];
 
     /// The name as files and outputs have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -153,7 +151,6 @@ pub enum Topology {
 pub struct Protection {
     /// Engines that seal at each GPU, and as many that open.
     pub engines: u32,
-    /// Longest message.
     pub message: u64,
     /// Flits of the tag, where each packet carries one.
     pub tag_in_packet: Option<u64>,
@@ -167,7 +164,6 @@ pub struct Protection {
 
 impl FabricSpec {
     /// Who seals on the links, if anybody does.
-    #[must_use]
     pub const fn protection(&self, protocol: Protocol) -> Option<Protection> {
         let in_ports = Protection {
             engines: self.links,

@@ -34,7 +34,6 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Which of the process's own streams `path` is, if it is one: replaced by a file, what is printed there would be lost.
 #[cfg(unix)]
-#[must_use]
 pub fn standard_stream(path: &Path) -> Option<&'static str> {
     use std::os::{
         fd::AsFd,
@@ -50,7 +49,6 @@ pub fn standard_stream(path: &Path) -> Option<&'static str> {
 
 /// Which of the process's own streams `path` is, if it is one. Nothing says so here.
 #[cfg(not(unix))]
-#[must_use]
 pub fn standard_stream(_: &Path) -> Option<&'static str> {
     None
 }

@@ -11,7 +11,6 @@ use std::{
 /// Bytes after which records are written.
 const RUN: usize = 1 << 20;
 
-/// A file of records in progress.
 #[derive(Debug)]
 pub struct RecordFile {
     /// As it was given.
@@ -59,7 +58,6 @@ impl RecordFile {
     }
 
     /// Whether it cannot be written any more.
-    #[must_use]
     pub const fn in_trouble(&self) -> bool {
         self.trouble.is_some()
     }

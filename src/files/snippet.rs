@@ -83,31 +83,26 @@ impl Snippet {
     }
 
     /// Line and column of the error in the whole text, from 1. The column counts characters.
-    #[must_use]
     pub const fn line_and_column(&self) -> (usize, usize) {
         (self.line + 1, self.column + 1)
     }
 
     /// How messages call the text.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The lines as they are shown: the one before the error, those of the error, the one after it.
-    #[must_use]
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
     /// The bytes of [`Snippet::shown`] that are wrong.
-    #[must_use]
     pub fn marked(&self) -> Range<usize> {
         self.span.clone()
     }
 
     /// Number of the first line that is shown, from 1.
-    #[must_use]
     pub const fn first_line(&self) -> usize {
         self.first + 1
     }
@@ -174,7 +169,6 @@ impl Misread {
     }
 
     /// Line and column, from 1.
-    #[must_use]
     pub const fn line_and_column(&self) -> (usize, usize) {
         self.snippet.line_and_column()
     }

@@ -13,7 +13,6 @@ use std::{
 use thiserror::Error;
 
 /// A text with a capital, as a sentence or a label begins.
-#[must_use]
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -62,7 +61,6 @@ pub enum ReadError {
 
 impl ReadError {
     /// Whether the system refused, and not the content.
-    #[must_use]
     pub const fn is_input_output(&self) -> bool {
         matches!(self, Self::Unreadable { .. } | Self::Directory { .. })
     }
@@ -84,9 +82,6 @@ pub fn read_text(path: &Path, limit: Bytes) -> Result<String, ReadError> {
 }
 
 /// Reads a stream of at most `limit` bytes, which messages call `name`.
-///
-/// # Errors
-/// [`ReadError`].
 pub fn read_text_from(stream: impl Read, name: &str, limit: Bytes) -> Result<String, ReadError> {
     let name = || name.to_owned();
     let mut bytes = Vec::new();
@@ -107,7 +102,6 @@ pub fn read_text_from(stream: impl Read, name: &str, limit: Bytes) -> Result<Str
 }
 
 /// At most `most` characters of what a message quotes; what is left out is marked by an ellipsis.
-#[must_use]
 pub fn excerpt(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),

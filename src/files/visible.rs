@@ -23,7 +23,6 @@ pub fn is_hidden(character: char) -> bool {
 
 /// The text with each hidden character as the escape that JSON has for it (`\u001b`). So a JSON text stays one, of the same value: outside of strings
 /// it has no such characters but carriage returns, which [`serde_json`] does not write.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

@@ -66,15 +66,11 @@ impl WholeFile {
     }
 
     /// Where the bytes are until the file is whole.
-    #[must_use]
     pub fn temporary(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Writes bytes that belong at `offset`.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let file = self.temporary.as_file_mut();
         let written = file.seek(SeekFrom::Start(offset)).and_then(|_| file.write_all(bytes));

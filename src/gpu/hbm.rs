@@ -36,7 +36,6 @@ use crate::{
 use std::{cell::RefCell, rc::Rc};
 use visible::Visible;
 
-/// The bytes in device memory.
 pub trait DeviceMemory {
     /// Verified or plain bytes of message or job `by` have landed; `payload` is empty in a run that carries none.
     fn store(&mut self, address: u64, bytes: u64, payload: &Payload, by: JobId);
@@ -144,13 +143,10 @@ impl Hbm {
     }
 
     /// By failed message: what was visible at its verdict.
-    #[must_use]
     pub fn failures(&self) -> &[Exposed] {
         self.visible.failures()
     }
 
-    /// Exposure by the end of a run.
-    #[must_use]
     pub fn exposure(&self, end: Femtos) -> Exposure {
         self.visible.exposure(end)
     }

@@ -27,11 +27,8 @@ pub enum Release {
 }
 
 impl Release {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Hold, Self::Skid, Self::WithholdCompletion, Self::Eager];
 
-    /// Its name in a configuration.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hold => "hold",
@@ -42,7 +39,6 @@ impl Release {
     }
 
     /// What becomes of plaintext, in a few words.
-    #[must_use]
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Hold => "Plaintext waits in quarantine",
@@ -62,7 +58,6 @@ impl Release {
     }
 
     /// Bytes of a copy engine that may go on to device memory while they have no verdict, where `skid` of them may under `skid`.
-    #[must_use]
     pub const fn ahead(self, skid: u64) -> u64 {
         match self {
             Self::Hold => 0,

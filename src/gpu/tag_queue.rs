@@ -152,7 +152,6 @@ impl TagQueue {
         }
     }
 
-    #[must_use]
     pub const fn counts(&self) -> TagCounts {
         self.counts
     }

@@ -41,13 +41,11 @@ pub enum Computation {
     Copy { source: u64, destination: u64, bytes: u64 },
 }
 
-/// A push for the compute side.
 #[derive(Debug, Clone)]
 pub struct ComputePush {
     pub number: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
-    /// What is to be done.
     pub work: Computation,
 }
 
@@ -139,7 +137,6 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of a message.
     #[must_use]
     pub const fn whole(message: JobId, bytes: u64) -> Self {
         Self { message, of: 1, number: 0, part: Part::whole(bytes) }
@@ -183,10 +180,8 @@ impl Job {
     }
 }
 
-/// Work for a PCE.
 #[derive(Debug, Clone)]
 pub enum PceWork {
-    /// Move bytes.
     Transfer(Job),
     /// Write a semaphore, after everything before it.
     Release {
@@ -229,7 +224,6 @@ impl Item for PceWork {
     }
 }
 
-/// What a PCE has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
     /// It has sent the last byte of a job to host memory, or has given the job up.
@@ -239,11 +233,7 @@ pub enum Done {
         ok: bool,
     },
     /// It has hashed the last byte of a part of a message that is sealed in parts.
-    Share {
-        job: JobId,
-        /// Its share of the tag.
-        tag: [u8; 16],
-    },
+    Share { job: JobId, tag: [u8; 16] },
     /// The link has taken the semaphore at the end of a push.
     Release { push: u32 },
 }
@@ -345,7 +335,6 @@ pub struct MemoryWrite {
     pub staged: Option<JobKind>,
     /// The job's bytes before this burst.
     pub offset: u64,
-    /// Bytes of this burst.
     pub bytes: u32,
     /// Whether it is the job's last.
     pub last: bool,
@@ -381,7 +370,6 @@ pub struct SmJob {
 
 impl SmJob {
     /// Whether it is this job; those of the two kinds are numbered apart.
-    #[must_use]
     pub fn is(&self, kind: JobKind, id: JobId) -> bool {
         self.kind == kind && self.id == id
     }
@@ -474,7 +462,6 @@ impl Item for EngineReply {
     }
 }
 
-/// A read of device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryRead {
     pub address: u64,
@@ -492,7 +479,6 @@ impl Item for MemoryRead {
 pub struct MemoryData {
     pub address: u64,
     pub bytes: u32,
-    /// The bytes.
     pub payload: Payload,
 }
 

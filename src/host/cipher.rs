@@ -136,13 +136,11 @@ impl Cipher {
     }
 
     /// Cycles of work that the threads have begun, summed over them.
-    #[must_use]
     pub const fn thread_cycles(&self) -> u64 {
         self.thread_cycles
     }
 
     /// When the first message of a copy was found good by the CPU, or by the user beyond it, from the GPU.
-    #[must_use]
     pub fn first_verified(&self, copy: usize) -> Option<Femtos> {
         self.first_verified.get(&copy).copied()
     }

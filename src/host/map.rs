@@ -23,10 +23,8 @@ pub const MAX_COPIES: usize = 1 << 14;
 pub const STAGING: u64 = 1 << 40;
 /// First byte of the tags: those of a slot lie [`tag_stride`] behind those of the slot before.
 pub const TAGS: u64 = 2 << 40;
-/// Bytes of a tag.
 pub const TAG_BYTES: u64 = 16;
 /// From the tags of a slot to the next one's: a power of two, so that no slot's tags cross a page.
-#[must_use]
 pub const fn tag_stride(tags: u32) -> u64 {
     TAG_BYTES * tags.next_power_of_two() as u64
 }
@@ -43,7 +41,6 @@ pub const DONE: u64 = SEMAPHORES;
 /// Semaphore of the last push of stream 0 whose tags are all verified, under eager release.
 pub const VERIFIED: u64 = DONE + 16;
 /// Semaphore of the last push of a stream that is done; that of its last verified push lies 16 bytes further.
-#[must_use]
 pub const fn done(stream: u32) -> u64 {
     DONE + stream as u64 * STREAM_STRIDE
 }
@@ -54,12 +51,10 @@ const REGISTERS: u64 = 4 << 40;
 /// From a GPU's registers to those of the next one below the same root complex.
 const REGISTER_WINDOW: u64 = 1 << 24;
 /// Where the CPU writes the number of a push that is ready: a register of the GPU with that place below its root complex.
-#[must_use]
 pub const fn doorbell(gpu: u8) -> u64 {
     REGISTERS + gpu as u64 * REGISTER_WINDOW
 }
 /// Where the registers of a GPU lie.
-#[must_use]
 pub const fn registers(gpu: u8) -> std::ops::Range<u64> {
     doorbell(gpu)..doorbell(gpu) + REGISTER_WINDOW
 }
@@ -77,19 +72,16 @@ const SHIFT: u32 = WINDOW.0.trailing_zeros();
 const WINDOWS_END: u64 = PINNED + (MAX_COPIES as u64) * WINDOW.0;
 
 /// Address of a byte of a copy in the GPU's memory; its source, if both ends are there.
-#[must_use]
 pub const fn device(copy: usize, offset: u64) -> u64 {
     DEVICE_BASE + copy as u64 * WINDOW.0 + offset
 }
 
 /// Address of a byte of the destination of a copy within the GPU.
-#[must_use]
 pub const fn device_copy(copy: usize, offset: u64) -> u64 {
     DEVICE_COPY_BASE + copy as u64 * WINDOW.0 + offset
 }
 
 /// Address of a byte of a copy in pinned host memory.
-#[must_use]
 pub const fn pinned(copy: usize, offset: u64) -> u64 {
     PINNED + copy as u64 * WINDOW.0 + offset
 }
@@ -101,16 +93,17 @@ pub enum Place {
     Staging(u64),
     /// Byte of the tags.
     Tags(u64),
-    /// The IV page.
     Iv,
     /// Byte of the semaphores.
     Semaphores(u64),
     /// Byte of a copy in pinned memory.
-    Pinned { copy: usize, offset: u64 },
+    Pinned {
+        copy: usize,
+        offset: u64,
+    },
 }
 
 /// What lies at an address of host memory, if anything can.
-#[must_use]
 pub const fn place(address: u64) -> Option<Place> {
     match address {
         STAGING..TAGS => Some(Place::Staging(address - STAGING)),

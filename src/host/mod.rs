@@ -31,7 +31,7 @@ pub use driver::{
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};
-pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
+pub use private::PrivateMemory;
 pub use staging::{Slot, SlotId};
 pub use work::{CipherDone, CipherJob, CopyPlan, Cryptor, Direction, JobKind, KeyOf, Memory, Pages, Party, Sealing};
 

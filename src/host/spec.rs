@@ -174,7 +174,6 @@ pub struct SmallSpec {
 
 impl SmallSpec {
     /// Whether a copy takes that pass; `outward` if it comes from the GPU.
-    #[must_use]
     pub fn covers(&self, bytes: Bytes, outward: bool) -> bool {
         bytes <= self.limit_d2h.filter(|_| outward).unwrap_or(self.limit)
     }

@@ -34,7 +34,6 @@ pub struct Slot {
     pub data: Arc<Vec<u8>>,
     /// Length of the message.
     pub bytes: u64,
-    /// Its tag, or all tags of its chains.
     pub tag: Vec<u8>,
     /// The nonce under which the CPU has sealed or will open it, for diagnostics.
     pub nonce: [u8; 12],
@@ -91,9 +90,6 @@ pub(super) struct Staging {
 
 impl StagingSpec {
     /// Says whether there can be such a pool.
-    ///
-    /// # Errors
-    /// [`HostError::Pool`].
     pub fn check(&self) -> Result<(), HostError> {
         layout(self, Bytes(PAGE)).map(|_| ())
     }

@@ -44,7 +44,6 @@ impl std::fmt::Debug for Sealing {
     }
 }
 
-/// What a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobKind {
     /// Seals a message from private memory into staging.
@@ -75,7 +74,6 @@ pub enum JobKind {
 
 impl JobKind {
     /// Tags that are checked on this side of the link, of one message.
-    #[must_use]
     pub const fn tags_checked(self) -> u64 {
         match self {
             Self::Seal | Self::CopyIn | Self::CopyOut | Self::ForwardIn => 0,
@@ -112,7 +110,6 @@ pub struct CipherJob {
 
 impl CipherJob {
     /// The nonce between user and CPU: a message of a copy is the only one under its key that begins there.
-    #[must_use]
     pub fn user_nonce(&self) -> [u8; 12] {
         let mut nonce = [0; 12];
         nonce[..4].copy_from_slice(&(self.copy as u32).to_be_bytes());
@@ -124,9 +121,7 @@ impl CipherJob {
 /// Who looks at a tag on this side of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Party {
-    /// The CPU TEE.
     Cpu,
-    /// The user, beyond it.
     User,
 }
 

@@ -102,15 +102,11 @@ impl Capture {
     }
 
     /// Whether the file cannot be written any more.
-    #[must_use]
     pub const fn in_trouble(&self) -> bool {
         self.file.in_trouble()
     }
 
     /// Writes what is left; gives the packets written.
-    ///
-    /// # Errors
-    /// What has gone wrong with the file.
     pub fn close(mut self) -> io::Result<u32> {
         while let Some(Reverse(packet)) = self.waiting.pop() {
             self.write(packet);

@@ -26,7 +26,6 @@ pub const HEAD: &str = "# sealsim events 1\nfs,channel,what,number,address\n";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     pub time: u64,
-    /// Number of the channel.
     pub channel: u32,
     pub identity: Identity,
 }
@@ -34,7 +33,6 @@ pub struct Event {
 /// All transfers of a run, and how long its units were in which state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Paths of the channels.
     pub channels: Vec<String>,
     /// As they were reported.
     pub events: Vec<Event>,
@@ -69,8 +67,6 @@ pub struct EventList {
 }
 
 impl EventList {
-    /// What it has heard.
-    #[must_use]
     pub fn events(mut self) -> Events {
         self.events.states = self.states.states;
         self.events
@@ -114,15 +110,11 @@ impl EventLog {
     }
 
     /// Whether the file cannot be written any more.
-    #[must_use]
     pub const fn in_trouble(&self) -> bool {
         self.file.in_trouble()
     }
 
     /// Writes what is left.
-    ///
-    /// # Errors
-    /// What has gone wrong with the file.
     pub fn close(mut self) -> io::Result<()> {
         for ((unit, state), time) in std::mem::take(&mut self.states.states) {
             self.line.clear();
@@ -219,7 +211,6 @@ impl Events {
     }
 
     /// When the last of them was.
-    #[must_use]
     pub fn end(&self) -> Femtos {
         Femtos(self.events.iter().map(|event| event.time).max().unwrap_or(0))
     }

@@ -49,7 +49,6 @@ const WHATS: [&str; 21] = [
 
 impl Identity {
     /// A name among those of items.
-    #[must_use]
     pub fn what(name: &str) -> Option<&'static str> {
         WHATS.into_iter().find(|what| *what == name)
     }
@@ -86,7 +85,6 @@ fn of_done(done: Done) -> Identity {
 }
 
 /// What an item with this word is about.
-#[must_use]
 pub fn identity(item: &dyn Any, key: u64) -> Identity {
     fn find<T: 'static>(item: &dyn Any, identity: impl FnOnce(&T) -> Identity) -> Option<Identity> {
         item.downcast_ref::<T>().map(identity)

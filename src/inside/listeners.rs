@@ -26,13 +26,11 @@ impl Listeners {
     }
 
     /// Whether there is none.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.listeners.is_empty()
     }
 
     /// As a netlist holds them.
-    #[must_use]
     pub fn listener(self) -> SharedListener {
         Rc::new(RefCell::new(self))
     }

@@ -17,7 +17,6 @@ pub struct Seen {
 /// Where two runs part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parting {
-    /// The event, by what it is about.
     pub event: Seen,
     /// When it is in the one and in the other run, in fs; none where it never is.
     pub times: [Option<u64>; 2],
@@ -72,7 +71,6 @@ struct Odd {
 }
 
 /// Where two runs part; none if they do not.
-#[must_use]
 pub fn parting(one: &Events, other: &Events) -> Option<Parting> {
     let mut paths = Map::default();
     let sides = [Side::new(one, &mut paths), Side::new(other, &mut paths)];

@@ -30,13 +30,11 @@ impl Window {
     pub const ALL: Self = Self { from: Femtos(0), to: Femtos::MAX };
 
     /// Whether an instant lies in it.
-    #[must_use]
     pub const fn holds(&self, time: Femtos) -> bool {
         self.from.0 <= time.0 && time.0 < self.to.0
     }
 
     /// Whether some of a stretch lies in it.
-    #[must_use]
     pub const fn meets(&self, from: Femtos, to: Femtos) -> bool {
         from.0 < self.to.0 && to.0 > self.from.0
     }

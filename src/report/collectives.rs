@@ -35,13 +35,11 @@ pub struct CollectiveRecord {
     pub bus_gb_per_s: f64,
     /// Transfers between two GPUs that were simulated.
     pub transfers_simulated: u64,
-    /// Transfers of all calls.
     pub transfers: u64,
 }
 
 impl CollectiveRecord {
     /// Those of a workload.
-    #[must_use]
     pub fn all(times: &CollectiveTimes) -> Vec<Self> {
         let record = |(call, one): (&CollectiveCall, &CollectiveTime)| Self {
             op: call.kind.name(),
@@ -57,7 +55,6 @@ impl CollectiveRecord {
     }
 }
 
-/// One collective on one machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct CollectiveRow {
     /// `off`, the machine's name, or a design.
@@ -99,7 +96,6 @@ impl CollectiveRow {
 }
 
 /// A table for people.
-#[must_use]
 pub fn text(rows: &[CollectiveRow]) -> String {
     let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
     let number = |row: &Row, figure, digits: usize| match row.number(figure) {
@@ -170,7 +166,6 @@ fn costs(rows: &[CollectiveRow]) -> String {
 }
 
 /// The same for spreadsheets.
-#[must_use]
 pub fn table(rows: &[CollectiveRow]) -> sweep::Table {
     let values = |CollectiveRow { design, row, .. }: &CollectiveRow| {
         row.values(COLLECTIVE, (&Price::default(), None), |_| design.as_str().into())

@@ -41,7 +41,6 @@ impl<'c> Document<'c> {
 }
 
 /// The comparison as tables of at most `width` columns.
-#[must_use]
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let (mut text, after) = match &comparison.work {
         Work::Copies { host_memory, copies, .. } => {

@@ -38,13 +38,11 @@ pub struct First {
     pub times_fs: [Option<u64>; 2],
     /// The last events that both have.
     pub before: Vec<EventRecord>,
-    /// The next events of each.
     pub after: [Vec<EventRecord>; 2],
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
-    /// Version of the results.
     pub schema_version: u32,
     /// Whether every event of one is in the other at the same time.
     pub same: bool,
@@ -121,7 +119,6 @@ impl Difference {
     }
 
     /// For people: the `top` changes.
-    #[must_use]
     pub fn text(&self, top: usize) -> String {
         let [one, other] = self.end_ps;
         let mut lines = Vec::new();

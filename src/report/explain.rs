@@ -45,7 +45,6 @@ impl ShareRecord {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct PathRecord {
-    /// Its time, in ps.
     pub time_ps: u64,
     /// By place and state, the longest first: they add up to the path's time.
     pub shares: Vec<ShareRecord>,
@@ -55,23 +54,19 @@ pub struct PathRecord {
     pub parts_left_out: usize,
 }
 
-/// A part of a path.
 #[derive(Debug, Clone, Serialize)]
 pub struct PartRecord {
     /// The unit or channel.
     pub place: String,
     pub state: &'static str,
-    /// From when, in ps.
     pub start_ps: u64,
     pub end_ps: u64,
 }
 
-/// A message and its path.
 #[derive(Debug, Clone, Serialize)]
 pub struct MessageRecord {
     /// Its number in the run, from 1.
     pub number: u64,
-    /// Number of the GPU.
     pub gpu: usize,
     /// Number of the copy among those of its GPU, from 1.
     pub copy: Option<usize>,
@@ -85,7 +80,6 @@ pub struct MessageRecord {
     pub path: PathRecord,
 }
 
-/// A stage of a message.
 #[derive(Debug, Clone, Serialize)]
 pub struct StageRecord {
     pub stage: Stage,
@@ -102,7 +96,6 @@ pub struct FreedRecord {
     /// The parameter that was relaxed.
     pub parameter: String,
     pub value: String,
-    /// What it was relaxed to.
     pub relaxed_to: String,
     pub simulated_ps: u64,
     pub shares: Vec<ShareRecord>,
@@ -110,10 +103,8 @@ pub struct FreedRecord {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
-    /// Version of the results.
     pub schema_version: u32,
     pub simulated_ps: u64,
-    /// The path to its end.
     pub path: PathRecord,
     /// With the first cause freed.
     pub freed: Option<FreedRecord>,
@@ -185,7 +176,6 @@ impl Explanation {
     }
 
     /// For people: the `top` shares of each path.
-    #[must_use]
     pub fn text(&self, top: usize) -> String {
         let mut lines = Vec::new();
         if let Some(first) = self.path.shares.first() {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// Two tables with a row for each policy: what was visible, and what is squashed and lost.
-#[must_use]
 pub fn text(answer: &Failures, width: usize) -> String {
     let (bytes, memory) = (Bytes(answer.bytes), memory_name(answer.host_memory));
     let mut text = format!("{}: a message of h2d:{bytes} ({memory}) fails, one at a time\n", answer.machine);

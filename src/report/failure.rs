@@ -27,20 +27,15 @@ pub struct ErrorRecord {
     pub waits: Vec<WaitRecord>,
 }
 
-/// One wait in a deadlock.
 #[derive(Debug, Clone, Serialize)]
 pub struct WaitRecord {
-    /// The unit that waits.
     pub unit: String,
     pub state: String,
-    /// The unit that it waits for.
     pub on_unit: Option<String>,
-    /// The queue through which.
     pub on_queue: Option<String>,
 }
 
 impl FailureReport {
-    /// A simulation that failed.
     #[must_use]
     pub fn simulation(config_digest: &str, error: &SimulationError) -> Self {
         let (kind, at, waits) = match error {

@@ -9,7 +9,6 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// Tables of classes, of the signals that detected sets, and of kinds of fault by class; then the findings with the commands that repeat them. `command` is
 /// the run without its faults.
-#[must_use]
 pub fn text(campaign: &Campaign, command: &str, width: usize) -> String {
     let most = if campaign.most == 1 { "one fault".to_owned() } else { format!("one to {} faults", campaign.most) };
     let mut text = format!(
@@ -43,7 +42,6 @@ pub fn text(campaign: &Campaign, command: &str, width: usize) -> String {
 }
 
 /// What is wrong with a set, and the command that repeats it.
-#[must_use]
 pub fn finding(set: &Judged, command: &str) -> String {
     let what = set.finding.as_deref().unwrap_or_default();
     let faults = set.faults.iter().fold(String::new(), |line, fault| line + " --inject " + fault);

@@ -29,11 +29,9 @@ pub struct Faults {
 /// Errors of one kind that a unit has signalled.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignalRecord {
-    /// Path of the unit.
     pub unit: String,
     /// Name of the error.
     pub signal: &'static str,
-    /// What it is, for people.
     pub text: &'static str,
     /// Whether the unit has repaired it.
     pub corrected: bool,
@@ -92,14 +90,12 @@ impl Faults {
     }
 
     /// How many were activated in a run that broke off, and what they came to, in lines of their own.
-    #[must_use]
     pub fn told(&self) -> String {
         let came_to = self.came_to().map_or_else(String::new, |what| format!("\nfaults: {what}"));
         format!("\nfaults: {} of {} injected have struck{came_to}", self.struck, self.injected)
     }
 
     /// What they came to, for people; nothing if none was activated.
-    #[must_use]
     pub fn came_to(&self) -> Option<String> {
         let class = self.class?;
         Some(match (class, &self.signal) {

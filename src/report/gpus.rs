@@ -12,7 +12,6 @@ use crate::{
 };
 use serde::Serialize;
 
-/// One GPU, or all of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct GpuRecord {
     /// The figures of [`TRANSFERS`].
@@ -24,7 +23,6 @@ pub struct GpuRecord {
 }
 
 impl GpuRecord {
-    /// Of these GPUs with these copies.
     pub(super) fn of<'c>(gpus: &'c [GpuOutcome], copies: impl Iterator<Item = &'c CopyOutcome>) -> Self {
         let works = |place: usize| gpus.iter().map(move |gpu| gpu.key_work[place]);
         let seen = Seen::some(gpus, copies);
@@ -44,30 +42,25 @@ pub struct Link {
     pub d2h: LinkDirection,
 }
 
-/// One direction of the link.
 #[derive(Debug, Clone, Serialize)]
 pub struct LinkDirection {
-    /// TLPs, replays included.
     pub tlps: u64,
     pub dllps: u64,
     /// Payload bytes of TLPs, replays included.
     pub payload_bytes: u64,
     /// Bytes of tokens, headers, payloads and CRCs.
     pub wire_bytes: u64,
-    /// TLPs sent again.
     pub replays: u64,
     /// Recoveries of the port that sends this way.
     pub recoveries: u64,
 }
 
-/// The keys of the channel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Keys {
     pub h2d: KeyUse,
     pub d2h: KeyUse,
 }
 
-/// What one key has done.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyUse {
     /// Messages sealed or opened.
@@ -88,7 +81,6 @@ pub struct Secret {
     pub key: String,
     /// What is XORed over the counters of an IV.
     pub iv_mask: String,
-    /// IV of the first message.
     pub first_iv: String,
 }
 
@@ -111,7 +103,6 @@ impl KeyUse {
         })
     }
 
-    /// With the key of a direction, of one GPU.
     fn with(self, gpus: &[GpuOutcome], direction: usize) -> Self {
         let [gpu] = gpus else { return self };
         Self { secret: gpu.keys.as_ref().map(|keys| Secret::from(&keys[direction])), ..self }
@@ -133,7 +124,6 @@ pub struct TagQueue {
     pub failed: Vec<Failed>,
 }
 
-/// A message that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failed {
     /// Its number among the launches of its LCE.

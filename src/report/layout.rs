@@ -8,7 +8,6 @@ const LEAST: usize = 24;
 
 /// A text in lines of at most `width` columns, as far as its words allow: none is broken. What follows a break stands below the column that
 /// it belongs to. A command ends in `\` where it is broken, so that a shell takes it whole.
-#[must_use]
 pub fn fitted(text: &str, width: usize) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -33,7 +33,6 @@ pub struct Manifest {
     pub overlays: Vec<String>,
     /// Whether copies were sealed.
     pub confidential_computing: bool,
-    /// The copies in order.
     pub copies: Vec<Copy>,
     /// What the host did, if a workload file said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,14 +47,12 @@ pub struct Manifest {
     pub payload: Option<PayloadRecord>,
     /// Digest of all events, hexadecimal.
     pub event_digest: String,
-    /// Simulated time in ps.
     pub simulated_ps: u64,
     pub config: Value,
     /// SHA-256 over all other fields, hexadecimal: over them as one JSON object without white space, the keys of each object sorted.
     pub digest: String,
 }
 
-/// A payload as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayloadRecord {
@@ -65,7 +62,6 @@ pub struct PayloadRecord {
     pub sha256: String,
 }
 
-/// A kernel by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelName {

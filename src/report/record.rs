@@ -25,11 +25,8 @@ pub struct Report {
     pub does_not_close: Option<String>,
     /// Digest of all events, hexadecimal; none where not all of them were simulated.
     pub event_digest: Option<String>,
-    /// Simulated time in ps.
     pub simulated_ps: u64,
-    /// The copies in order.
     pub copies: Vec<CopyRecord>,
-    /// The units by name.
     pub units: Named<UnitRecord>,
     /// Copies, link, tag queue and keys; of several GPUs in total.
     #[serde(flatten)]
@@ -90,9 +87,7 @@ pub struct CopyRecord {
     /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
     pub reason: Option<String>,
-    /// What limited it, for people.
     pub limited_by: String,
-    /// The same in parts.
     pub limited_by_parts: LimitedBy,
     /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +97,6 @@ pub struct CopyRecord {
 /// One unit's cycles: busy, idle and stalls add up to all of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnitRecord {
-    /// Its clock in Hz.
     pub clock_hz: u64,
     pub cycles: u64,
     pub busy: u64,
@@ -153,13 +147,11 @@ pub struct Context {
     pub config_digest: String,
     /// What is to be said of its clock, if its engines do not close.
     pub does_not_close: Option<String>,
-    /// Paths of the assumed parameters.
     pub assumed_parameters: Vec<String>,
     /// If streams have names, each copy's.
     pub streams: Option<Vec<String>>,
     /// If digests were asked for, each copy's.
     pub sha256: Option<Vec<Option<String>>>,
-    /// What limited each copy.
     pub limits: Vec<LimitedBy>,
     /// How long the run took.
     pub wall: Duration,
@@ -209,7 +201,6 @@ impl Report {
     }
 
     /// What of this makes the verb end with status 1, in words.
-    #[must_use]
     pub fn shortcomings(&self) -> Vec<String> {
         let failed = self.copies.iter().zip(1..).filter(|(copy, _)| !copy.delivered);
         let mut all: Vec<_> = failed

@@ -3,7 +3,6 @@
 use crate::sim::Stall;
 
 /// What a unit waits for in a stall.
-#[must_use]
 pub const fn stall_meaning(stall: Stall) -> &'static str {
     match stall {
         Stall::Credit => "flow-control credits of the link partner",

@@ -28,7 +28,6 @@ impl Report {
     /// The whole record in lines of at most `width` columns, as far as words allow. The first say what was delivered, how fast, and what
     /// limited the longest copy; then come tables, a bar for each unit, and what limited the others. More than a few copies are grouped, if not `all`
     /// are asked for and none has a digest; those that were not delivered have rows in any case.
-    #[must_use]
     pub fn text(&self, width: usize, all: bool) -> String {
         let has_digests = self.copies.iter().any(|copy| copy.sha256.is_some());
         let grouped = !all && !has_digests && self.copies.len() > groups::FEW;
@@ -87,7 +86,6 @@ impl Report {
         format!("{count} copies of {bytes} in {time}{rate}, {delivered}")
     }
 
-    /// Copies with their numbers.
     fn numbered(&self, kept: impl Fn(&CopyRecord) -> bool) -> Vec<Numbered<'_>> {
         (1..).zip(&self.copies).filter(|(_, copy)| kept(copy)).collect()
     }

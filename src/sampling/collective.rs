@@ -63,9 +63,6 @@ fn message(machine: &MachineSpec, protocol: Protocol, part: u64) -> u64 {
 }
 
 /// Runs a collective without bytes, or as much of it as is asked for.
-///
-/// # Errors
-/// [`CollectiveError`]
 pub fn collective(
     machine: &MachineSpec,
     request: &CollectiveRequest,

@@ -38,7 +38,6 @@ pub(super) fn each(outcome: &mut Outcome, visit: &mut impl FnMut(Growth, &mut u6
     outcome.gpus.iter_mut().for_each(|gpu| of_gpu(gpu, visit));
 }
 
-/// The figures of a copy.
 pub(super) fn of_copy(copy: &mut CopyOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
     dates(copy, &mut |date| visit(Growth::Date, date));
     visit(Growth::Count, &mut copy.messages);

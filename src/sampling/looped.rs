@@ -7,11 +7,9 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
     pub first: usize,
-    /// Steps of a turn.
     pub steps: usize,
     pub turns: usize,
     pub copy: usize,
-    /// Copies of a turn.
     pub copies: usize,
 }
 

@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     Bytes,
-    /// Turns of a loop.
     Turns,
 }
 

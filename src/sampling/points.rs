@@ -19,7 +19,6 @@ pub(super) struct Estimate {
 }
 
 impl Point {
-    /// The copy with this place in the whole.
     pub fn copy(&self, place: usize) -> Option<&CopyOutcome> {
         self.outcome.copies.get(self.places.binary_search(&place).ok()?)
     }

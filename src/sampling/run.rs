@@ -38,7 +38,6 @@ pub struct Sampled {
     pub unit: Unit,
     /// Simulated, in all runs together.
     pub simulated: u64,
-    /// Of all the work.
     pub of: u64,
     /// How many runs it were.
     pub runs: usize,
@@ -58,9 +57,6 @@ impl Sampled {
 }
 
 /// The outcome of some work, all of which is simulated if it is not sampled.
-///
-/// # Errors
-/// Those of [`system::run`].
 pub fn time(asked: Asked<'_>, observer: &(dyn Fn() -> Control + Sync)) -> Result<(Outcome, Sampled), RunError> {
     if let Some(both) = sample(asked, observer)? {
         return Ok(both);
@@ -75,9 +71,6 @@ pub fn time(asked: Asked<'_>, observer: &(dyn Fn() -> Control + Sync)) -> Result
 const MOST_PARTS: usize = 4;
 
 /// The outcome of some work from short runs; none where all of it is to be simulated.
-///
-/// # Errors
-/// Those of [`system::run`].
 pub fn sample(
     asked: Asked<'_>,
     observer: &(dyn Fn() -> Control + Sync),

@@ -80,7 +80,6 @@ impl Short {
         bytes.fold(steps.saturating_mul(STEP), u64::saturating_add)
     }
 
-    /// Bytes that are copied.
     pub fn bytes(&self) -> u64 {
         self.workload.copies[..self.places.len()].iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }

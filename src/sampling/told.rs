@@ -13,7 +13,6 @@ pub struct Told {
     pub unit: Unit,
     /// Simulated, in all runs together.
     pub simulated: u64,
-    /// Of all the work.
     pub of: u64,
     /// How many runs it were.
     pub runs: usize,
@@ -50,19 +49,15 @@ impl Told {
     }
 
     /// Whether all of it was simulated, so that its figures are no estimates.
-    #[must_use]
     pub const fn is_all(&self) -> bool {
         self.simulated == self.of && self.low == self.high
     }
 
     /// The part of the work that was simulated.
-    #[must_use]
     pub fn simulated_part(&self) -> f64 {
         self.simulated as f64 / self.of.max(1) as f64
     }
 
-    /// The interval of the figure at a place.
-    #[must_use]
     pub fn interval(&self, place: &str) -> Option<[f64; 2]> {
         let [low, high] = self.intervals.get(place)?;
         low.as_f64().zip(high.as_f64()).map(|(low, high)| [low, high])
@@ -76,7 +71,6 @@ impl Told {
     }
 
     /// By what part of it the time of the run may be less or more.
-    #[must_use]
     pub fn part(&self) -> f64 {
         let middle = self.low.midpoint(self.high).max(1);
         (self.high - self.low.min(self.high)) as f64 / 2.0 / middle as f64

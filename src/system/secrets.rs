@@ -10,9 +10,7 @@ use crate::{
         worker::Worker,
     },
     gpu::{
-        mapping::{
-            self, KeyName, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask, simulation_nonce_tail,
-        },
+        mapping::{self, KeyName, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask, simulation_nonce_tail},
         pce::Keys,
     },
     host::{Cryptor, KeyOf, Nonces, Sealing, spec::CipherWork},
@@ -103,8 +101,7 @@ impl Secrets {
     pub fn new(seed: u64, sealing: &SealingSpec, work: CipherWork, exact: bool) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
-        let name =
-            |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
+        let name = |lce, way| KeyName::new(lce, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
         let h2d = name(SYSMEM_READ, mapping::KeyDirection::H2d)?;
         let d2h = name(SYSMEM_WRITE, mapping::KeyDirection::D2h)?;
         let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());

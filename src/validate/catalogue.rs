@@ -57,7 +57,6 @@ pub struct Dataset {
     pub name: String,
     /// What its table holds.
     pub kind: Kind,
-    /// Points with their classes.
     pub points: Vec<(Point, Class)>,
     /// Which parameters were chosen with the informed points in view.
     pub seen: Vec<Seen>,
@@ -95,7 +94,6 @@ struct Entry {
 }
 
 /// The layers of a platform's machine: a shipped one, designs and settings, joined by `+`.
-#[must_use]
 pub fn layers(machine: &str) -> Layers {
     let mut parts = machine.split('+');
     let layers = Layers::new(parts.next().unwrap_or_default());

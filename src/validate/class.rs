@@ -17,8 +17,6 @@ pub enum Class {
 impl Class {
     pub const ALL: [Self; 3] = [Self::Fitted, Self::Informed, Self::HeldOut];
 
-    /// As a sentence has it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fitted => "fitted",
@@ -42,7 +40,6 @@ pub struct Informed {
 /// The same with its points counted, as results state it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Seen {
-    /// Paths of the parameters.
     pub parameters: Vec<String>,
     /// What was read off the points.
     pub why: String,

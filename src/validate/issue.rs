@@ -91,7 +91,6 @@ pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_
 }
 
 /// About how many bytes are simulated for a point.
-#[must_use]
 pub fn bytes(point: &Point) -> u64 {
     match &point.experiment {
         Experiment::Bandwidth(copy) => copies_of(copy, point.mode) * copy.bytes,

@@ -10,7 +10,6 @@ use std::{
 };
 
 /// Threads that this computer runs at once.
-#[must_use]
 pub fn threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use thiserror::Error;
 
-/// Predictions as a table.
-#[must_use]
 pub fn table(predictions: &[Predicted]) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(Vec::new());
     // A vector takes whatever is written, and all records have one length.

@@ -18,7 +18,6 @@ pub struct Scored {
     pub error_percent: f64,
     /// What the shipped parameters owe to it.
     pub class: Class,
-    /// Whether that is a fit.
     pub used_to_fit: bool,
 }
 
@@ -31,7 +30,6 @@ pub struct Errors {
     pub bias_percent: f64,
     /// Magnitude of the greatest.
     pub worst_percent: f64,
-    /// The point that has it.
     pub worst_point: String,
 }
 
@@ -41,7 +39,6 @@ pub struct DatasetScore {
     pub name: String,
     /// What its table holds.
     pub kind: &'static str,
-    /// Machines, one for each platform.
     pub machines: Vec<String>,
     pub points: usize,
     /// Those to which parameters were fitted.
@@ -57,7 +54,6 @@ pub struct DatasetScore {
     pub bias_percent: Option<f64>,
     /// Magnitude of the worst error.
     pub worst_percent: Option<f64>,
-    /// The point that has it.
     pub worst_point: Option<String>,
     /// The same over the points that parameters were fitted to.
     pub fit: Option<Errors>,
@@ -69,7 +65,6 @@ pub struct DatasetScore {
 }
 
 impl Scored {
-    /// A point and its simulated figure.
     #[must_use]
     pub fn new(point: &Point, class: Class, simulated: f64) -> Self {
         let measured = point.measured;
@@ -122,7 +117,6 @@ impl DatasetScore {
     }
 
     /// The points of a class, and their errors if there are any.
-    #[must_use]
     pub fn of(&self, class: Class) -> (usize, Option<Errors>) {
         let points = self.values.iter().filter(move |point| point.class == class);
         (points.clone().count(), Errors::over(points))

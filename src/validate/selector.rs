@@ -12,7 +12,6 @@ pub struct Selector(pub BTreeMap<String, toml::Value>);
 
 impl Selector {
     /// Whether a point agrees with every key.
-    #[must_use]
     pub fn takes(&self, point: &Point) -> bool {
         self.0.iter().all(|(column, wanted)| {
             point.cells.get(column).is_some_and(|cell| match wanted {
@@ -23,7 +22,6 @@ impl Selector {
     }
 
     /// As a sentence has it: `mode = "cc", bytes = "64 B"`.
-    #[must_use]
     pub fn text(&self) -> String {
         self.0.iter().map(|(column, wanted)| format!("{column} = {wanted}")).collect::<Vec<_>>().join(", ")
     }

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 pub struct Row {
     /// As tables of measurements name it.
     pub platform: String,
-    /// What it is.
     pub title: String,
     pub class: Class,
     pub points: usize,
@@ -22,7 +21,6 @@ pub struct Row {
 }
 
 /// A row for each platform, in the order of the data sets, and class that has points. Scores are those of the data sets, in their order.
-#[must_use]
 pub fn rows(titles: &BTreeMap<String, String>, datasets: &[Dataset], scores: &[DatasetScore]) -> Vec<Row> {
     let pairs = || datasets.iter().zip(scores).flat_map(|(dataset, score)| dataset.points.iter().zip(&score.values));
     let mut platforms: Vec<&String> = Vec::new();
@@ -58,9 +56,7 @@ const STATED_ABOVE: f64 = 15.0;
 pub enum Part {
     /// Copies between host and GPU.
     Copies,
-    /// AES-GCM on SMs.
     Sms,
-    /// Transfers between GPUs.
     Collectives,
 }
 
@@ -84,7 +80,6 @@ impl Part {
 }
 
 /// A clause for each part of a machine, of that name, whose held-out error is above 15 % or not known.
-#[must_use]
 pub fn cautions(machine: &str, parts: &[Part]) -> Vec<String> {
     let Ok(catalogue) = Catalogue::shipped() else { return Vec::new() };
     parts.iter().filter_map(|part| caution(&catalogue, SHIPPED, machine, *part)).collect()

@@ -42,30 +42,25 @@ impl Arrival {
     }
 
     /// The end that takes bytes.
-    #[must_use]
     pub fn sink(&self) -> Box<dyn PayloadSink> {
         Box::new(Sink(Rc::clone(&self.0)))
     }
 
     /// The end that gives bytes: `source`, with its errors noted.
-    #[must_use]
     pub fn watch(&self, source: Box<dyn PayloadSource>) -> Box<dyn PayloadSource> {
         Box::new(Watched { source, state: Rc::clone(&self.0) })
     }
 
     /// Why bytes could not be read or kept, if so.
-    #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.0.borrow().trouble.clone()
     }
 
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.borrow().bytes
     }
 
     /// SHA-256 in hexadecimal, if it was asked for and exactly the first `bytes` bytes have arrived.
-    #[must_use]
     pub fn sha256(&self, bytes: u64) -> Option<String> {
         self.0.borrow().hash.as_ref().and_then(|hash| hash.digest(bytes))
     }

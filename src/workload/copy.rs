@@ -147,7 +147,6 @@ pub fn read_size(text: &str) -> Result<u64, CopyError> {
 }
 
 /// `h2d`, `d2h` or `d2d`.
-#[must_use]
 pub const fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::H2d => "h2d",
@@ -157,7 +156,6 @@ pub const fn direction_name(direction: Direction) -> &'static str {
 }
 
 /// `pinned` or `pageable`.
-#[must_use]
 pub const fn memory_name(memory: Memory) -> &'static str {
     match memory {
         Memory::Pinned => "pinned",

@@ -10,7 +10,6 @@ const RUN: usize = 1 << 20;
 /// Runs that grow at once.
 const RUNS: usize = 16;
 
-/// A file in progress.
 #[derive(Debug)]
 pub struct OutputFile {
     file: WholeFile,
@@ -40,9 +39,6 @@ impl OutputFile {
     }
 
     /// Takes bytes that belong at `offset`, in the place of what came there before.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.settle(offset..offset.saturating_add(bytes.len() as u64))?;
         let neighbour = self.runs.iter().position(|run| run.end() == offset);

@@ -10,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of one window.
 const WINDOW: usize = 256 << 10;
 const WINDOWS: usize = 4;
 

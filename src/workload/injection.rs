@@ -17,7 +17,6 @@ use crate::{
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
-/// Every kind of fault.
 const KINDS: [FaultKind; 7] = [
     FaultKind::Flip,
     FaultKind::FlipToken,

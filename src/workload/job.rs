@@ -102,13 +102,10 @@ impl Workload {
     }
 
     /// The copy, where it is one and nothing else.
-    #[must_use]
     pub fn alone(&self) -> Option<Copy> {
         self.copies.first().copied().filter(|_| self.copies.len() == 1 && self.steps.is_none())
     }
 
-    /// Bytes of all copies.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }
@@ -128,7 +125,6 @@ impl Workload {
     }
 
     /// By copy: its stream, if streams have names.
-    #[must_use]
     pub fn streams(&self) -> Option<Vec<String>> {
         let of_copy = |step: &WorkloadStep| match step {
             WorkloadStep::Copy { stream, .. } => Some(stream.clone()),

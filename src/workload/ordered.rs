@@ -49,7 +49,6 @@ impl Ordered {
     }
 
     /// The digest in hexadecimal if exactly the first `bytes` bytes have come.
-    #[must_use]
     pub fn digest(&self, bytes: u64) -> Option<String> {
         (self.next == bytes && self.early.is_empty()).then(|| hex::encode(self.hash.clone().finalize()))
     }

@@ -13,7 +13,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload {
     pub path: PathBuf,
-    /// Its size in bytes.
     pub size: u64,
 }
 

@@ -112,7 +112,6 @@ pub enum WorkloadStep {
 pub struct StepFault {
     /// Its place, from 0.
     pub step: usize,
-    /// The field that is wrong.
     pub field: &'static str,
     pub what: String,
     /// What to do about it.
@@ -124,8 +123,6 @@ const fn is_first(gpu: &usize) -> bool {
 }
 
 impl WorkloadStep {
-    /// Number of its GPU.
-    #[must_use]
     pub const fn gpu(&self) -> usize {
         match self {
             Self::Copy { gpu, .. }
@@ -141,8 +138,6 @@ impl WorkloadStep {
         }
     }
 
-    /// The stream that it goes to.
-    #[must_use]
     pub fn stream(&self) -> Option<&str> {
         match self {
             Self::Copy { stream, .. }
@@ -159,7 +154,6 @@ impl WorkloadStep {
 }
 
 /// `warm`, `cold` or `fresh`.
-#[must_use]
 pub const fn pages_name(pages: Pages) -> &'static str {
     match pages {
         Pages::Warm => "warm",
@@ -171,9 +165,7 @@ pub const fn pages_name(pages: Pages) -> &'static str {
 /// What the steps before one have made known.
 #[derive(Default)]
 struct Known<'s> {
-    /// By GPU.
     streams: HashMap<usize, HashSet<&'s str>>,
-    /// By GPU.
     events: HashMap<usize, HashSet<&'s str>>,
     buffers: HashMap<&'s str, Pages>,
     kernels: u128,
@@ -182,7 +174,6 @@ struct Known<'s> {
 }
 
 /// Everything that is wrong with a program.
-#[must_use]
 pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
     let mut known = Known::default();
     let faults = program.iter().enumerate().filter_map(|(step, one)| {
@@ -313,7 +304,6 @@ impl<'s> Numbers<'s> {
     }
 }
 
-/// Those of each GPU.
 #[derive(Default)]
 struct NumbersByGpu<'s>(HashMap<usize, Numbers<'s>>);
 

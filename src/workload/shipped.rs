@@ -64,21 +64,18 @@ shipped![
 
 impl ShippedWorkload {
     /// What it says about itself.
-    #[must_use]
     pub fn summary(&self) -> String {
         let table: toml::Table = self.text.parse().unwrap_or_default();
         table.get("summary").and_then(toml::Value::as_str).unwrap_or_default().to_owned()
     }
 
     /// The shipped workload called `name`, with or without `.toml`.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         let name = name.strip_suffix(".toml").unwrap_or(name);
         SHIPPED_WORKLOADS.iter().find(|shipped| shipped.name == name)
     }
 
     /// The one that was probably meant by `name`.
-    #[must_use]
     pub(super) fn meant(name: &str) -> Option<&'static str> {
         nearest(name, SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name))
     }

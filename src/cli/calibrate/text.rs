@@ -65,7 +65,6 @@ fn error(one: &ParameterOutcome) -> String {
     }
 }
 
-/// Base units in one of a unit.
 fn base(unit: &str) -> f64 {
     let scales = crate::units::KINDS.iter().flat_map(|known| known.1.scales);
     scales.filter(|scale| scale.unit == unit).map(|scale| scale.factor as f64).next().unwrap_or(1.0)

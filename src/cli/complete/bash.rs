@@ -8,7 +8,6 @@ use std::{
     path::Path,
 };
 
-/// The adapter.
 pub struct Bash;
 
 /// Candidates come one to a line. The last one keeps its blank away if more is to follow it.

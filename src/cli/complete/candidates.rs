@@ -44,7 +44,6 @@ pub fn settings(begun: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Fault points of one machine.
 pub fn fault_points(begun: &OsStr) -> Vec<CompletionCandidate> {
     // Help for typing is no place for an error: without points there are no candidates.
     let rows = list_faults::rows(MACHINE, &[]).unwrap_or_default();

@@ -82,7 +82,6 @@ impl MessageArguments {
 
 /// A message of a file, or of the arguments.
 struct Chosen {
-    /// What it is called.
     name: String,
     case: Case,
     direction: SealOpen,
@@ -99,7 +98,6 @@ struct Document<'a> {
     input: String,
     output: String,
     tag: String,
-    /// The cycle in which the tag is valid.
     tag_cycle: u64,
     /// The first stage that is not software AES-GCM's; none in an engine that is one.
     engine_parts: &'a Option<judged::Engine>,
@@ -111,7 +109,6 @@ struct Document<'a> {
     engine: &'a EngineSpec,
 }
 
-/// Runs the message.
 pub(super) fn run(arguments: &Arguments, spec: &EngineSpec) -> Result<(), Failure> {
     let own = &arguments.message;
     output::refuse_stream("--waves", own.waves.as_deref())?;

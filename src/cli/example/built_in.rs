@@ -3,7 +3,6 @@
 use crate::{config::SHIPPED, workload::SHIPPED_WORKLOADS};
 use std::borrow::Cow;
 
-/// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A machine, a design or an engine.
@@ -13,9 +12,7 @@ pub enum Kind {
     /// A space to sweep.
     Study,
     Stages,
-    /// A table of measurements.
     Measurements,
-    /// A profile of a program.
     Profile,
     Vectors,
 }
@@ -48,7 +45,6 @@ impl Kind {
 
 pub struct Example {
     pub kind: Kind,
-    /// Its path in the repository.
     pub path: String,
     pub about: String,
     pub bytes: Cow<'static, [u8]>,

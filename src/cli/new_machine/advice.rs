@@ -121,7 +121,6 @@ impl Advice {
     }
 }
 
-/// A machine with a parameter changed by a factor.
 fn changed(machine: &Resolved, (path, with): &Wanted, factor: f64) -> Result<Resolved, Failure> {
     let parameter = machine.parameter(path).and_then(|parameter| parameter.amount);
     let amount = parameter.ok_or_else(|| Failure::Config(miette!("the machine has no `{path}`")))?;

@@ -3,7 +3,6 @@
 use super::markdown::{prose, text};
 use clap::{Arg, ArgAction, Command, builder::PossibleValue};
 
-/// The page.
 pub fn page(program: &Command) -> String {
     let mut page = "# Verbs and options\n\nWhat each verb takes. `sealsim VERB --help` shows the same.\n\n".to_owned();
     let verbs = || program.get_subcommands().filter(|verb| verb.get_name() != "help");

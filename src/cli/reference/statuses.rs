@@ -7,7 +7,6 @@ use clap::Command;
 /// What a help text begins with where it describes statuses.
 const MARK: &str = "Exit status: ";
 
-/// The page.
 pub fn page(program: &Command) -> String {
     let head = "# Exit statuses\n\n";
     let all = table(["status", "meaning"], STATUSES.iter().map(|(status, says)| [status.to_string(), text(says)]));

@@ -55,7 +55,6 @@ pub(in crate::cli) struct Job {
     pub sample: Option<Sample>,
     /// Threads that simulate the machine; as many as there are cores if not said.
     pub threads: Option<NonZero<usize>>,
-    /// What is shown of its inside.
     pub inside: InsideArguments,
     /// The page that is served while it goes on.
     pub live: LiveArguments,

@@ -181,7 +181,6 @@ pub(in crate::cli) struct Look {
 }
 
 impl Inside {
-    /// What listens to the run.
     pub(super) fn listener(&self) -> SharedListener {
         fn add<L: Listener + 'static>(listeners: &mut Listeners, listener: &Shared<L>) {
             listener.iter().for_each(|listener| listeners.add(Rc::<RefCell<L>>::clone(listener)));

@@ -117,7 +117,6 @@ impl Engine {
     }
 }
 
-/// This program, for jobs.
 pub(super) fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::input_output("this program", &error))
 }

@@ -55,7 +55,6 @@ pub(super) struct Counts {
     pub canceled: u64,
 }
 
-/// A task: a chunk.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Task {
     pub id: u64,
@@ -77,7 +76,6 @@ impl Job {
         counts.waiting == 0 && counts.running == 0
     }
 
-    /// The first task that failed.
     pub fn failed(&self) -> Option<&Task> {
         self.tasks.iter().find(|task| task.state == "failed")
     }

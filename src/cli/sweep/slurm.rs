@@ -75,7 +75,6 @@ fn text(path: &Path) -> Result<String, Failure> {
     plain.map(str::to_owned).ok_or_else(refused)
 }
 
-/// A word of the shell, as it is.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -15,7 +15,6 @@ use crate::pcie::wire::{
     tlp::Severity,
 };
 
-/// The name of a flit by what it is for.
 pub(super) const fn name(dlp: &Dlp) -> &'static str {
     match (dlp.usage, dlp.replay, dlp.sequence) {
         (Usage::Payload, ..) => "payload",
@@ -173,7 +172,6 @@ const fn tlp_code(error: &FlitTlpError) -> &'static str {
     }
 }
 
-/// A whole TLP.
 fn tlp_item(bytes: &[u8]) -> Item {
     match FlitTlpView::new_checked(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?))) {
         Ok((view, repr)) => read_item(&view, repr, view.payload().to_vec(), view.trailer().to_vec()),

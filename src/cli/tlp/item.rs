@@ -41,7 +41,6 @@ pub(super) struct Link {
     pub(super) nullified: bool,
 }
 
-/// A TLP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tlp {
     pub(super) repr: TlpRepr,
@@ -69,7 +68,6 @@ pub(super) struct Flit {
     pub(super) area: Option<[u8; TLP_BYTES]>,
 }
 
-/// A TLP of flit mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FlitTlp {
     pub(super) repr: FlitTlpRepr,
@@ -103,7 +101,6 @@ pub(super) enum Content {
     },
 }
 
-/// One item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) content: Content,

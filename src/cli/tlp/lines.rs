@@ -4,7 +4,6 @@ use super::{Generation, Stream, decode, document::Document, encode};
 use miette::Report;
 
 /// What bytes hold, as `sealsim tlp decode --format json` prints it, a line each. `framed`: as they are on a link of gen3 to gen5.
-#[must_use]
 pub fn tlp_to_json(bytes: &[u8], framed: bool) -> Vec<String> {
     let stream = if framed { Stream::Wire(Generation::Gen3) } else { Stream::Tlps };
     let line = |item| serde_json::to_string(&Document::from(item)).unwrap_or_default();

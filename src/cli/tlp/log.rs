@@ -37,7 +37,6 @@ const PREFIX_WORDS: RangeInclusive<usize> = 1..=10;
 /// A word of the log: four bytes as they were sent.
 pub(super) type Word = [u8; 4];
 
-/// The log of one error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Log {
     pub(super) place: String,
@@ -69,7 +68,6 @@ enum LogFault {
     Alone,
 }
 
-/// What a text has.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) logs: Vec<Log>,

@@ -26,12 +26,10 @@ use std::{
     path::Path,
 };
 
-/// What is built in.
 pub fn catalogue() -> Result<Catalogue, Failure> {
     Catalogue::shipped().map_err(refused)
 }
 
-/// The longest table of measurements.
 const LONGEST_TABLE: Bytes = Bytes(16 << 20);
 
 /// A user's table, named after its file. That of nvbandwidth does not say in which mode it was made.
@@ -62,7 +60,6 @@ pub enum TableMode {
     Cc,
 }
 
-/// The text of a table.
 pub fn table_text(path: &Path) -> Result<String, Failure> {
     read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
 }
@@ -82,9 +79,7 @@ pub type Machines = BTreeMap<String, Resolved>;
 pub struct Bench {
     /// The machine for every platform, if one was given.
     pub hw: Option<String>,
-    /// Designs over it.
     pub designs: Vec<String>,
-    /// Settings above all.
     pub settings: Vec<String>,
     /// Points at the same time.
     pub threads: usize,
@@ -120,7 +115,6 @@ impl Bench {
         Ok(datasets.iter().map(score).collect())
     }
 
-    /// The machine of each platform, and the figure of each point.
     pub fn figures<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> Result<(Machines, Vec<f64>), Failure> {
         let points: Vec<_> = points.into_iter().collect();
         let mut machines = Machines::new();
@@ -150,7 +144,6 @@ impl Bench {
         figures.map_err(failed)
     }
 
-    /// The machine that stands for a platform.
     fn machine(&self, platform: &str) -> Result<Resolved, Failure> {
         let unknown = || {
             let known: Vec<_> = self.platforms.keys().map(String::as_str).collect();

@@ -43,7 +43,6 @@ pub fn predict(bench: &Bench, asked: &Path, out: Option<&Path>) -> Result<(), Fa
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
     pub machine: String,
-    /// The digest of its values.
     pub machine_digest: String,
     pub sealsim: String,
 }

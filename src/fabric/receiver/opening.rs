@@ -11,7 +11,6 @@ use crate::{
 pub(super) struct Opening {
     /// Where it lies in its transfer.
     pub start: u64,
-    /// Bytes of its text.
     pub bytes: u64,
     /// Text that has come.
     pub came: u64,
@@ -50,7 +49,6 @@ impl Opening {
         }
     }
 
-    /// Takes the next packet.
     pub fn take(&mut self, packet: &Packet, key: Option<&Key>) {
         self.came += u64::from(packet.bytes);
         if packet.tagged {

@@ -83,7 +83,6 @@ impl Compute {
     }
 
     /// What copies have begun and ended.
-    #[must_use]
     pub const fn spans(&self) -> &Spans {
         &self.spans
     }

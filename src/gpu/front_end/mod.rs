@@ -84,17 +84,14 @@ ports! {
     }
 }
 
-/// What a front end is built of.
 #[derive(Debug, Clone)]
 pub struct FrontEndSpec {
     pub copy_engine: CopyEngineSpec,
     /// Whether its LCE writes host memory; the other one reads it, and copies within device memory.
     pub writes_host: bool,
-    /// PCEs of the LCE.
     pub pces: usize,
     /// Whether confidential computing is on.
     pub confidential: bool,
-    /// Entries of the tag queue.
     pub tag_queue_depth: u64,
     /// When consumers may see plaintext.
     pub release: Release,
@@ -126,7 +123,6 @@ struct Step {
     command: Command,
     /// The copy that its push belongs to.
     copy: Option<usize>,
-    /// The push that ends with it.
     ends: Option<u32>,
 }
 
@@ -160,7 +156,6 @@ pub struct FrontEnd {
     key_work: Work,
     /// Pushes whose end the scheduler is to be notified of.
     retired: VecDeque<u32>,
-    /// Pushes that are over.
     pushes_done: u64,
     spans: Spans,
     incidents: Vec<String>,
@@ -212,19 +207,16 @@ impl FrontEnd {
     }
 
     /// Messages whose tags differed.
-    #[must_use]
     pub fn failures(&self) -> &[Failure] {
         &self.failures
     }
 
     /// What the channel's key has done.
-    #[must_use]
     pub const fn key_work(&self) -> Work {
         self.key_work
     }
 
     /// What copies have begun, verified and ended.
-    #[must_use]
     pub const fn spans(&self) -> &Spans {
         &self.spans
     }

@@ -246,8 +246,8 @@ fn each_message_takes_the_next_iv_and_the_last_one_does_not_wrap() {
     let mut bench = Bench::new(spec(Release::WithholdCompletion), u32::MAX - 2);
     bench.push(1, &[open(Order::Pipelined); 3]);
     bench.run(300);
-    let ivs: Vec<_> = bench.jobs().iter().map(|job| Iv::from_bytes(job.iv_bytes)).collect();
-    let iv = |message| Iv { channel: 1, message };
+    let ivs: Vec<_> = bench.jobs().iter().map(|job| job.iv_bytes).collect();
+    let iv = |message| Iv { channel: 1, message }.to_bytes();
     assert_eq!(ivs, [iv(u32::MAX - 1), iv(u32::MAX)]);
     assert_eq!(bench.entered, 2);
     assert_eq!(bench.releases(), [(ERROR, CHANNEL_ERROR | 41)]);

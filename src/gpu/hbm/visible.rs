@@ -14,7 +14,6 @@ pub struct Exposure {
     pub longest: Femtos,
     /// Of all messages together.
     pub total: Femtos,
-    /// Most bytes at once.
     pub most_bytes: u64,
     /// From each byte's becoming visible to the verdict of its message, summed over bytes: bytes times femtoseconds.
     pub byte_time: u128,
@@ -34,7 +33,6 @@ pub struct Exposed {
     pub bytes: u64,
     /// Other messages of which something was visible and that had no verdict.
     pub other_messages: u64,
-    /// Their visible bytes.
     pub other_bytes: u64,
 }
 
@@ -73,7 +71,6 @@ impl Visible {
         &self.failures
     }
 
-    /// Exposure by a date.
     pub fn exposure(&self, until: Femtos) -> Exposure {
         let mut bytes = self.bytes;
         let more = self.writes.iter().take_while(|write| write.visible <= until);

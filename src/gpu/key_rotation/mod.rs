@@ -84,7 +84,6 @@ impl Work {
     }
 
     /// floor(bytes / 16) + messages. The floor is over the sum of bytes, not over each message.
-    #[must_use]
     pub fn units(&self) -> u64 {
         (self.bytes / 16).saturating_add(self.messages)
     }

@@ -66,7 +66,6 @@ pub type Protection<'a> = dyn Fn(Location) -> Option<Side> + 'a;
 
 /// Sides as physical apertures imply them: the GPU's own memory is protected, host memory that the GPU can reach is
 /// not (only unprotected host memory may be mapped on the GPU). Nothing is known of virtual and peer addresses.
-#[must_use]
 pub fn by_aperture(location: Location) -> Option<Side> {
     match location.space {
         Space::Physical(Aperture::LocalFb) => Some(Side::Protected),

@@ -27,7 +27,6 @@ pub use transfer::{Lines, Operation, Order, Pattern, Transfer};
 
 use crate::units::Fixed;
 
-/// Bytes of an authentication tag.
 pub const TAG_BYTES: u64 = 16;
 
 /// Bytes of the IV that an encryption writes back.

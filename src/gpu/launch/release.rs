@@ -27,7 +27,6 @@ pub enum Reduction {
 /// What a semaphore release writes, after the transfer and its flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Semaphore {
-    /// GPU virtual address.
     pub address: u64,
     /// Payload. Of a one-word payload the upper half is zero.
     pub payload: u64,
@@ -40,8 +39,6 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// Bytes that are written.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         match (self.timestamp, self.wide) {
             (true, _) => 16,
@@ -51,7 +48,6 @@ impl Semaphore {
     }
 
     /// The value that follows `old`. A 4-byte payload works on the low 4 bytes.
-    #[must_use]
     pub fn next(&self, old: u64) -> u64 {
         let Some((reduction, signed)) = self.reduction else { return self.payload };
         let mask = if self.wide { u64::MAX } else { u64::from(u32::MAX) };

@@ -17,13 +17,11 @@ macro_rules! rules {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// What it asks for.
-            #[must_use]
             pub const fn statement(self) -> &'static str {
                 match self { $(Self::$name => $statement,)* }
             }
 
             /// Where it is stated: product sources, and what in them.
-            #[must_use]
             pub fn stated_in(self) -> String {
                 let (place, what): (&str, &str) = match self { $(Self::$name => $from,)* };
                 format!("{place}{what}")

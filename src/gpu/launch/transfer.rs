@@ -6,17 +6,13 @@ use super::{Location, Side};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     B1(u8),
-    /// Two bytes.
     B2(u16),
-    /// Four bytes.
     B4(u32),
-    /// Eight bytes.
     B8(u64),
 }
 
 impl Pattern {
     /// Bytes of one element.
-    #[must_use]
     pub const fn width(self) -> u32 {
         match self {
             Self::B1(_) => 1,
@@ -27,7 +23,6 @@ impl Pattern {
     }
 
     /// The byte at `position` of the filled range.
-    #[must_use]
     pub const fn byte(self, position: u64) -> u8 {
         let value = match self {
             Self::B1(v) => v as u64,
@@ -93,7 +88,6 @@ pub struct Transfer {
     /// What is moved, from where.
     pub operation: Operation,
     pub destination: Location,
-    /// Bytes of one line.
     pub line_bytes: u64,
     /// Multi-line shape; `None` is one line.
     pub lines: Option<Lines>,
@@ -101,14 +95,11 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Bytes of payload in all.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.line_bytes.saturating_mul(self.lines.map_or(1, |lines| u64::from(lines.count)))
     }
 
     /// Where it reads; a fill reads nothing.
-    #[must_use]
     pub fn source(&self) -> Option<Location> {
         match self.operation {
             Operation::Encrypt { source, .. } | Operation::Decrypt { source, .. } | Operation::Copy { source, .. } => {
@@ -119,13 +110,11 @@ impl Transfer {
     }
 
     /// Whether it is a GCM message.
-    #[must_use]
     pub fn is_secure(&self) -> bool {
         self.tag().is_some()
     }
 
     /// Where the tag is written (encrypt) or expected (decrypt).
-    #[must_use]
     pub fn tag(&self) -> Option<Location> {
         match self.operation {
             Operation::Encrypt { tag, .. } => Some(Location { address: tag, space: self.destination.space }),
@@ -135,7 +124,6 @@ impl Transfer {
     }
 
     /// Where the IV is written.
-    #[must_use]
     pub fn iv(&self) -> Option<Location> {
         match self.operation {
             Operation::Encrypt { iv, .. } => Some(Location { address: iv, space: self.destination.space }),

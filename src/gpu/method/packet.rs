@@ -90,30 +90,25 @@ impl Packet {
     }
 
     /// How the address moves.
-    #[must_use]
     pub fn opcode(&self) -> Opcode {
         self.opcode
     }
 
     /// Subchannel, 0 to 7.
-    #[must_use]
     pub fn subchannel(&self) -> u8 {
         self.subchannel
     }
 
     /// Byte offset of the first method.
-    #[must_use]
     pub fn method(&self) -> u16 {
         self.method
     }
 
     /// Data words; for an immediate packet the one datum of the header.
-    #[must_use]
     pub fn data(&self) -> &[u32] {
         &self.data
     }
 
-    #[must_use]
     pub fn header(&self) -> u32 {
         let count = match (self.opcode, self.data.as_slice()) {
             (Opcode::Immediate, [datum, ..]) => *datum,
@@ -123,13 +118,10 @@ impl Packet {
     }
 
     /// The data words that follow the header: none for an immediate packet.
-    #[must_use]
     pub fn trailing(&self) -> &[u32] {
         if self.opcode == Opcode::Immediate { &[] } else { &self.data }
     }
 
-    /// Words on the wire.
-    #[must_use]
     pub fn words(&self) -> usize {
         1 + self.trailing().len()
     }
@@ -146,7 +138,6 @@ impl Packet {
 }
 
 /// The packets as bytes: little-endian words.
-#[must_use]
 pub fn emit(packets: &[Packet]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 * packets.iter().map(Packet::words).sum::<usize>());
     for packet in packets {

@@ -137,7 +137,6 @@ impl Decoder {
     }
 
     /// Whether the copy engine is bound to `subchannel`.
-    #[must_use]
     pub fn is_bound(&self, subchannel: u8) -> bool {
         self.bound.get(usize::from(subchannel)).copied().unwrap_or(false)
     }

@@ -14,19 +14,16 @@ pub struct Field {
 
 impl Field {
     /// The field's bits, in place.
-    #[must_use]
     pub const fn mask(self) -> u32 {
         (u32::MAX >> (31 - (self.high - self.low))) << self.low
     }
 
     /// The field's value in `word`.
-    #[must_use]
     pub const fn get(self, word: u32) -> u32 {
         (word & self.mask()) >> self.low
     }
 
     /// `value` in this field's place; bits that do not fit are dropped.
-    #[must_use]
     pub const fn put(self, value: u32) -> u32 {
         (value << self.low) & self.mask()
     }
@@ -48,20 +45,17 @@ pub struct Method {
     pub name: &'static str,
     /// Byte offset, a multiple of 4.
     pub offset: u16,
-    /// Fields of the datum.
     pub fields: &'static [Field],
 }
 
 impl Method {
     /// Bits of the datum that no field covers and that must be zero.
-    #[must_use]
     pub fn reserved(&self) -> u32 {
         !self.fields.iter().fold(0, |bits, field| bits | field.mask())
     }
 }
 
 /// The method of `class` at `offset`.
-#[must_use]
 pub fn find(class: Class, offset: u16) -> Option<&'static Method> {
     let map = match class {
         Class::Host => c86f::METHODS,

@@ -18,7 +18,6 @@ pub enum EngineInput {
     Beat(u32),
     /// All of it is in, and its tag, or its share of one, stands in this cycle.
     Tag(u64),
-    /// It is given up.
     GivenUp,
 }
 

@@ -88,7 +88,6 @@ pub struct Keys {
     pub d2h: Key,
 }
 
-/// What a PCE is built of.
 #[derive(Debug, Clone)]
 pub struct PceSpec {
     pub copy_engine: CopyEngineSpec,
@@ -98,9 +97,7 @@ pub struct PceSpec {
     pub shared: Option<u64>,
     pub max_read_request: MaxSize,
     pub max_payload: MaxSize,
-    /// First of its tags.
     pub first_tag: u16,
-    /// Number of its tags.
     pub tags: u16,
     /// Where tags come from, and what becomes of plaintext until its verdict.
     pub tag_queue: TagQueueSpec,
@@ -245,7 +242,6 @@ impl Pce {
     }
 
     /// Why it gave up a transfer for the first time, if it did.
-    #[must_use]
     pub const fn failure(&self) -> Option<&String> {
         self.failure.as_ref()
     }

@@ -140,7 +140,6 @@ impl Quarantine {
 
 impl Pce {
     /// Most bytes of plaintext that waited for a verdict at once, in all PCEs that share the level.
-    #[must_use]
     pub fn peak_quarantine(&self) -> u64 {
         self.quarantine.all.get().peak()
     }

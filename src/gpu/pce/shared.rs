@@ -20,10 +20,8 @@ ports! {
     }
 }
 
-/// A beat at the engine.
 #[derive(Debug)]
 struct Beat {
-    /// Number of its transfer.
     number: u64,
     job: JobId,
     offset: u64,

@@ -214,7 +214,6 @@ impl Bench {
     }
 }
 
-/// The one completion of a read.
 fn answer(read: &Tlp, payload: Payload) -> Tlp {
     Tlp { kind: Kind::Completion, byte_count: read.bytes, payload, ..Tlp::read(read.tag, read.address, read.bytes) }
 }

@@ -13,9 +13,7 @@ use crate::{
 
 #[derive(Debug)]
 pub(super) enum Text {
-    /// All of a message.
     Whole(Message),
-    /// A part of one.
     Part(Part, [u8; 12], Stream),
 }
 

@@ -45,7 +45,6 @@ impl FirstPass {
     }
 }
 
-/// The state of one transfer.
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub job: Job,
@@ -192,7 +191,6 @@ impl Transfer {
         self.fed == self.job.bytes
     }
 
-    /// Takes the bytes of a piece.
     #[inline]
     pub fn take_in(&mut self, piece: Piece) {
         self.assembly.push(piece.payload);

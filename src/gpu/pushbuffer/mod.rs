@@ -28,9 +28,6 @@ use super::{
 };
 use thiserror::Error;
 
-/// Most method bytes of one push (UVM_MAX_PUSH_SIZE): 128 KiB.
-pub const MAX_PUSH_BYTES: usize = 128 << 10;
-
 /// What a driver asks a channel for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {

@@ -80,7 +80,6 @@ pub struct Submission {
     pub stream: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
-    /// What it asks for.
     pub work: Work,
     /// The semaphore that takes its number when it is done. Methods release theirs themselves.
     pub semaphore: u64,

@@ -36,14 +36,10 @@ pub const FIXED: &[Fixed] = &[
     },
 ];
 
-/// The words of an element.
-#[must_use]
 pub fn words(element: Element) -> [u32; 4] {
     [96, 64, 32, 0].map(|shift| (element.0 >> shift) as u32)
 }
 
-/// The element that a thread holds.
-#[must_use]
 pub fn element(quad: &Quad, thread: usize) -> Element {
     Element(quad.iter().fold(0, |value, word| value << 32 | u128::from(word.values[thread])))
 }
@@ -172,7 +168,6 @@ impl BitMatrix {
     }
 
     /// What counting the ones in (row AND x) and keeping the lowest bit gives.
-    #[must_use]
     pub fn apply(&self, x: Element) -> Element {
         let bit = |(place, row): (usize, &u128)| u128::from((row & x.0).count_ones() & 1) << place;
         Element(self.rows.iter().enumerate().map(bit).sum())

@@ -54,7 +54,6 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// AES-GCM.
     pub const BOTH: Self = Self { cipher: true, hash: true };
 }
 
@@ -82,7 +81,6 @@ pub struct Kernel {
     place: u32,
 }
 
-/// A message for a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelMessage<'t> {
     pub nonce: [u8; 12],
@@ -135,14 +133,12 @@ impl Kernel {
     }
 
     /// Shared memory that it takes on an SM.
-    #[must_use]
     pub fn shared_memory(&self) -> u64 {
         // A place for each warp's value, besides the tables.
         self.memory.bytes() + u64::from(self.warps) * 16 * THREADS as u64
     }
 
     /// What each warp does first: the tables into shared memory.
-    #[must_use]
     pub fn prologue(&self) -> Vec<Instruction> {
         let mut warp = Warp::new(&self.memory);
         let rows = self.memory.bytes().div_ceil(16 * THREADS as u64 * u64::from(self.warps));
@@ -152,7 +148,6 @@ impl Kernel {
     }
 
     /// All steps of warp `number` of this SM, of `steps` in all.
-    #[must_use]
     pub fn steps(&self, number: u32, steps: u64, message: KernelMessage<'_>, parts: Parts) -> Worked {
         let mut warp = Warp::new(&self.memory);
         let global = u64::from(number) * u64::from(self.used) + u64::from(self.place);
@@ -228,7 +223,6 @@ impl Kernel {
     }
 
     /// Levels between warps: by level the instructions of each warp that is at work, and at the end the values of the first.
-    #[must_use]
     pub fn between_warps(&self, mut values: Vec<Quad>) -> (Vec<Vec<Instruction>>, Quad) {
         let mut levels = Vec::new();
         for (level, table) in self.levels[..self.warps.trailing_zeros() as usize].iter().enumerate() {
@@ -254,7 +248,6 @@ impl Kernel {
 
     /// What the first warp of the SM does last: levels between threads, the SM's own power, the sum over all SMs, tag and verdict. Gives the SM's
     /// share of the sum.
-    #[must_use]
     pub fn finish(&self, mut value: Quad) -> (Vec<Instruction>, Element) {
         let mut warp = Warp::new(&self.memory);
         for (level, table) in self.levels[self.warps.trailing_zeros() as usize..].iter().enumerate() {
@@ -276,7 +269,6 @@ impl Kernel {
     }
 
     /// Steps that a message takes.
-    #[must_use]
     pub fn steps_of(spec: &SmSpec, bytes: u64) -> u64 {
         (bytes.div_ceil(16) + 1).div_ceil(32 * u64::from(spec.used) * u64::from(spec.warps))
     }

@@ -23,7 +23,6 @@ use super::{
     warp::{ExecutionUnit, Instruction, THREADS},
 };
 
-/// An SM's structure.
 #[derive(Debug, Clone)]
 pub struct Processor {
     sub_cores: usize,
@@ -76,7 +75,6 @@ struct SubCore {
 }
 
 impl Processor {
-    /// An SM of this kind.
     #[must_use]
     pub fn new(spec: &SmSpec) -> Self {
         let sub_cores = spec.sub_cores.max(1);
@@ -91,7 +89,6 @@ impl Processor {
     }
 
     /// Runs one program per warp to the end of all.
-    #[must_use]
     pub fn run(&self, programs: &[&[Instruction]]) -> Usage {
         let resident = |program| Resident { program, next: 0, stands: vec![0; program.len() + 1] };
         let mut warps: Vec<_> = programs.iter().map(|program| resident(program)).collect();

@@ -80,12 +80,10 @@ pub struct SmSpec {
     pub ghash: GhashKernel,
 }
 
-/// Registers that a thread of the kernel has.
 pub const REGISTERS_PER_THREAD: u64 = 128;
 
 impl SmSpec {
     /// Shared memory that the kernel takes on an SM.
-    #[must_use]
     pub fn shared_memory_needed(&self) -> u64 {
         let (banks, warps) = (u64::from(self.banks), u64::from(self.warps));
         let aes = if self.aes == AesKernel::TTables { 1024 * banks + 8 * 1024 } else { 0 };
@@ -100,13 +98,10 @@ impl SmSpec {
     }
 
     /// Whether the kernel needs a rate of tensor cores that is not given.
-    #[must_use]
     pub fn misses_tensor_rate(&self) -> bool {
         self.ghash == GhashKernel::TensorCore && self.tensor_products.is_none()
     }
 
-    /// That, in words.
-    #[must_use]
     pub fn tensor_rate_missing(&self) -> String {
         "the kernel authenticates on tensor cores, whose rate is not given".to_owned()
     }

@@ -128,7 +128,6 @@ impl KernelTiming {
 const SUMMED: u64 = 16 << 10;
 
 /// What a single thread takes to sum the values of a message, where the kernel does so.
-#[must_use]
 pub fn serial_sum(spec: &SmSpec, bytes: u64) -> u64 {
     spec.serial_sum.map_or(0, |each| bytes.div_ceil(SUMMED) * each.0)
 }

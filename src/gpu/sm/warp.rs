@@ -4,13 +4,11 @@
 //! carries it out, how long it occupies the unit, and the instructions whose results it needs. So the number of instructions of a kernel,
 //! and its passes through the banks of shared memory, follow from the kernel and its bytes.
 
-/// Threads of a warp.
 pub const THREADS: usize = 32;
 
 /// Threads that a 16-byte access serves in one pass.
 const QUARTER: usize = 8;
 
-/// A value per thread.
 pub type Values = [u32; THREADS];
 
 /// A register of all threads, and the instruction that made it.
@@ -25,13 +23,11 @@ pub struct Register {
 pub type Quad = [Register; 4];
 
 /// A register with a value per thread that no instruction makes: a constant, an operand, the number of a thread.
-#[must_use]
 pub fn given(values: Values) -> Register {
     Register { values, made: 0 }
 }
 
 /// A register with the same value in all threads.
-#[must_use]
 pub fn uniform(value: u32) -> Register {
     given([value; THREADS])
 }
@@ -78,7 +74,6 @@ impl SharedMemory {
         Self { words: Vec::new(), banks }
     }
 
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         4 * self.words.len() as u64
     }
@@ -119,7 +114,6 @@ impl SharedMemory {
     }
 }
 
-/// A warp at work.
 #[derive(Debug)]
 pub struct Warp<'m> {
     memory: &'m SharedMemory,
@@ -133,8 +127,6 @@ impl<'m> Warp<'m> {
         Self { memory, instructions: Vec::new() }
     }
 
-    /// What it has done.
-    #[must_use]
     pub fn into_instructions(self) -> Vec<Instruction> {
         self.instructions
     }

@@ -70,14 +70,12 @@ struct Guess {
     ivs: Ivs,
     /// Messages that workers were handed.
     issued: u64,
-    /// Which of these are sealed.
     sealed: Vec<bool>,
     /// Messages from the first on that are sealed.
     ready: u64,
 }
 
 impl Guess {
-    /// Notes that a message is sealed.
     fn seal(&mut self, message: u64) {
         if let Some(sealed) = self.sealed.get_mut(message as usize) {
             *sealed = true;
@@ -93,7 +91,6 @@ impl Guess {
         left.then(|| (self.issued, self.coming.bytes_of(self.issued)))
     }
 
-    /// The same as a job.
     fn job(&self, id: u64, (message, bytes): (u64, u64)) -> CipherJob {
         let kind = if self.fate == Fate::Right { JobKind::SealAhead } else { JobKind::SealInVain };
         let Coming { copy, message: each, .. } = self.coming;

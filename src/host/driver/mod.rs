@@ -214,13 +214,11 @@ impl Driver {
     }
 
     /// Whether every operation is done, or has failed, and nothing is left on any stream.
-    #[must_use]
     pub fn finished(&self) -> bool {
         self.step == self.program.len() && self.task.is_none() && self.streams.idle() && self.after.is_empty()
     }
 
     /// How many copies, from the first on without a gap, the GPU is done with, delivered or not.
-    #[must_use]
     pub const fn ended(&self) -> usize {
         self.streams.ended()
     }
@@ -231,13 +229,11 @@ impl Driver {
     }
 
     /// What became of the copies, by index; those not yet reached have no dates.
-    #[must_use]
     pub fn outcomes(&self) -> &[CopyOutcome] {
         &self.outcomes
     }
 
     /// Pushes submitted so far.
-    #[must_use]
     pub const fn pushes(&self) -> u32 {
         self.rung
     }

@@ -17,7 +17,6 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// What became of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CopyOutcome {
     /// The API call.
@@ -46,7 +45,6 @@ impl CopyOutcome {
     }
 }
 
-/// How the driver drives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DriverOptions {
     /// Confidential computing is on.
@@ -55,7 +53,6 @@ pub struct DriverOptions {
     pub waits_for_verified: bool,
     /// The thread that made the call does the cipher's work itself.
     pub on_caller: bool,
-    /// What that work is.
     pub work: CipherWork,
     /// What of it is done before the call, and after it.
     pub ahead: Option<AheadSpec>,

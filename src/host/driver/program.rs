@@ -13,7 +13,6 @@ pub struct Step {
     pub operation: Operation,
 }
 
-/// One operation of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Copy {

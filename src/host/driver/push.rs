@@ -64,7 +64,6 @@ pub struct Push {
     pub stream: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
-    /// The launches, in order.
     pub orders: Vec<Order>,
     /// What it asks for instead of launches.
     pub task: Option<StreamTask>,

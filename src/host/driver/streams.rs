@@ -122,7 +122,6 @@ impl Streams {
         std::mem::take(&mut self.edges)
     }
 
-    /// Notes that a copy has ended.
     pub fn end(&mut self, copy: usize) {
         self.edges.push(CopyEdge::Ended(copy));
         self.over[copy] = true;

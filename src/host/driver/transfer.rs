@@ -238,7 +238,6 @@ impl Transfer {
         Ok(())
     }
 
-    /// The message of a job.
     pub const fn message_of(&self, done: &CipherDone) -> u64 {
         done.id.saturating_sub(self.first_job)
     }

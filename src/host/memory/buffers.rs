@@ -21,7 +21,6 @@ struct End {
     memory: Memory,
 }
 
-/// The buffers of a run.
 #[derive(Debug)]
 pub(in crate::host) struct Buffers {
     spec: MemorySpec,

@@ -53,7 +53,6 @@ const IV: usize = 2;
 const USER_CIPHERTEXT: usize = 3;
 const USER_TAG: usize = 4;
 
-/// Bytes of the streams' semaphores.
 const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
 
 pub struct HostState {
@@ -66,7 +65,6 @@ pub struct HostState {
     sealed: BTreeMap<(usize, u64), (Vec<u8>, Vec<u8>)>,
     semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
-    /// Paths of the fault points.
     points: [String; FAULT_POINTS.len()],
     armed: [Vec<Armed>; FAULT_POINTS.len()],
     /// What has arrived in private memory by copy, in a run that carries no bytes.
@@ -118,13 +116,10 @@ impl HostState {
     }
 
     /// Tags of 16 bytes per message, or the blocks of a longer one.
-    #[must_use]
     pub const fn tags(&self) -> u32 {
         self.tags
     }
 
-    /// Address of the tags of a slot.
-    #[must_use]
     pub const fn tag_address(&self, id: SlotId) -> u64 {
         map::TAGS + id.0 as u64 * map::tag_stride(self.tags)
     }
@@ -147,19 +142,16 @@ impl HostState {
     }
 
     /// Whether the run carries bytes.
-    #[must_use]
     pub const fn exact(&self) -> bool {
         self.private.is_some()
     }
 
     /// Why the run cannot go on: private memory has failed.
-    #[must_use]
     pub const fn fault(&self) -> Option<&String> {
         self.fault.as_ref()
     }
 
     /// What has arrived of a copy. In a run that carries bytes its private memory knows.
-    #[must_use]
     pub fn arrived(&self, copy: usize) -> Coverage {
         self.arrived.get(&copy).cloned().unwrap_or_default()
     }
@@ -232,19 +224,16 @@ impl HostState {
     }
 
     /// Staging slots, and how many of them are free.
-    #[must_use]
     pub const fn staging_fill(&self) -> (u64, u64) {
         self.staging.fill()
     }
 
     /// A slot that has been used.
-    #[must_use]
     pub fn slot(&self, id: SlotId) -> Option<&Slot> {
         self.staging.get(id)
     }
 
     /// Address of a slot's first byte.
-    #[must_use]
     pub const fn slot_address(&self, id: SlotId) -> u64 {
         self.staging.address(id)
     }

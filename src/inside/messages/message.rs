@@ -9,12 +9,10 @@ use serde::Serialize;
 pub enum Stage {
     /// At a thread of the CPU's cipher.
     Cipher,
-    /// In a staging slot.
     Staging,
     /// From the doorbell to the copy engine.
     Submission,
     Link,
-    /// In the copy engine.
     Engine,
     Tag,
     /// Until its push is released.
@@ -27,7 +25,6 @@ impl Stage {
         [Self::Cipher, Self::Staging, Self::Submission, Self::Link, Self::Engine, Self::Tag, Self::Release];
 
     /// The name as outputs print it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cipher => "cipher",
@@ -45,11 +42,8 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// To the GPU.
     H2d,
-    /// From the GPU.
     D2h,
-    /// Within the GPU.
     D2d,
 }
 
@@ -58,14 +52,12 @@ pub enum Way {
 pub struct Message {
     /// Its number in the run, from 0, in the order in which messages begin.
     pub id: u64,
-    /// Number of the GPU.
     pub gpu: usize,
     /// Place of the copy among those of its GPU.
     pub copy: Option<usize>,
     /// Its number in its copy, from 0.
     pub number: u64,
     pub way: Way,
-    /// Whether it is sealed.
     pub sealed: bool,
     pub bytes: u64,
     pub start: Femtos,
@@ -86,7 +78,6 @@ pub struct Step {
 
 impl Message {
     /// When it is where it should be.
-    #[must_use]
     pub fn end(&self) -> Femtos {
         self.stages.last().map_or(self.start, |step| step.end)
     }

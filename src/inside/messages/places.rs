@@ -9,19 +9,14 @@ pub(super) enum Site {
     Jobs,
     JobsDone,
     Doorbells,
-    /// Pushes for an LCE.
     Pushes,
-    /// Work for a PCE.
     Work,
     /// Reads and writes of a PCE.
     Requests,
-    /// Completions for a PCE.
     Completions,
     /// Bursts to device memory.
     Writes,
-    /// Verdicts for an LCE.
     Verdicts,
-    /// What a PCE has done.
     Done,
     /// Writes that come to the root complex.
     HostWrites,

@@ -47,7 +47,6 @@ pub struct Tracker {
     jobs: Map<usize, VecDeque<CipherJob>>,
     /// By GPU and job of the cipher.
     by_job: Map<(usize, u64), u64>,
-    /// By GPU, way and nonce.
     by_nonce: Map<(usize, Way, [u8; 12]), u64>,
     /// By LCE and number of the message there.
     by_launch: Map<(usize, u64), u64>,
@@ -55,9 +54,7 @@ pub struct Tracker {
     by_part: Map<(usize, u64), u64>,
     /// By PCE and tag of a read.
     reads: Map<(usize, u16), u64>,
-    /// By PCE.
     ranges: Map<usize, VecDeque<Range>>,
-    /// By LCE.
     lines: Map<usize, Line>,
     /// By GPU: doorbells so far, and when those rang that no push has come for.
     doorbells: Map<usize, (u32, VecDeque<(u32, Femtos)>)>,
@@ -85,7 +82,6 @@ impl Tracker {
     }
 
     /// The number of the message with this nonce, if it is in transit.
-    #[must_use]
     pub fn number(&self, gpu: usize, way: Way, nonce: [u8; 12]) -> Option<u64> {
         self.by_nonce.get(&(gpu, way, nonce)).copied()
     }

@@ -30,7 +30,6 @@ pub(super) struct Input {
     pub cause: Option<u64>,
 }
 
-/// What there is of a unit.
 #[derive(Debug, Default)]
 pub(super) struct UnitRecord {
     pub inputs: Vec<Input>,
@@ -66,14 +65,12 @@ pub struct Recorder {
     pub(super) parts: Vec<String>,
     /// By channel: the shortest time that something was in the queue, in fs.
     least: Vec<u64>,
-    /// By queue: what is in it.
     queued: Vec<VecDeque<(Femtos, Option<u64>)>>,
     count: usize,
 }
 
 impl Recorder {
     /// Whether there is more than can be kept.
-    #[must_use]
     pub const fn is_full(&self) -> bool {
         self.count >= MOST
     }

@@ -54,7 +54,6 @@ impl Short {
 
 impl Recorder {
     /// By unit, in the order of their numbers: what it was. Spells shorter than `least` are drawn together where less than that lies between them.
-    #[must_use]
     pub fn tracks(&self, least: Femtos) -> Vec<UnitTrack> {
         let track =
             |(name, unit): (&String, &UnitRecord)| UnitTrack { name: name.clone(), slices: self.slices(unit, least) };

@@ -42,7 +42,6 @@ pub struct Path {
 
 impl Path {
     /// By place and state, the longest first. They add up to the path's time.
-    #[must_use]
     pub fn shares(&self) -> Vec<Share> {
         let mut shares: BTreeMap<(&str, &'static str), (u64, usize)> = BTreeMap::new();
         for part in &self.parts {
@@ -61,7 +60,6 @@ impl Path {
         shares
     }
 
-    #[must_use]
     pub fn time(&self) -> Femtos {
         Femtos(self.parts.iter().map(|part| part.to.0 - part.from.0).sum())
     }
@@ -277,14 +275,12 @@ impl Walk<'_> {
 
 impl Recorder {
     /// The path that ends at a unit at a time and begins at another; none if there is no such unit.
-    #[must_use]
     pub fn path(&self, unit: &str, at: Femtos, from: Femtos) -> Option<Path> {
         let unit = self.names.iter().position(|name| name == unit)?;
         Some(self.path_of(unit, at, from))
     }
 
     /// The same for the unit of this number.
-    #[must_use]
     pub fn path_of(&self, unit: usize, at: Femtos, from: Femtos) -> Path {
         let mut walk = Walk { record: self, parts: Vec::new(), until: from };
         walk.go(unit, at);

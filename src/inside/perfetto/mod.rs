@@ -48,7 +48,6 @@ const MESSAGE: u64 = 1 << 32;
 pub struct StreamCopy {
     pub stream: String,
     pub name: String,
-    /// From when to when.
     pub span: (Femtos, Femtos),
     pub bytes: u64,
 }
@@ -107,15 +106,11 @@ impl Trace {
     }
 
     /// Whether the file cannot be written any more.
-    #[must_use]
     pub const fn in_trouble(&self) -> bool {
         self.writer.in_trouble()
     }
 
     /// Writes the copies and what is left; gives what was left out.
-    ///
-    /// # Errors
-    /// What has gone wrong with the file.
     pub fn close(mut self, copies: &[StreamCopy]) -> io::Result<LeftOut> {
         self.messages();
         for message in self.tracker.take_open() {

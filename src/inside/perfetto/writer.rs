@@ -13,7 +13,6 @@ use std::io;
 /// Names begin anew; and names are needed.
 const CLEARED: u32 = 1;
 const NEEDED: u32 = 2;
-/// The sequence of all packets.
 const SEQUENCE: u32 = 1;
 /// Children are sorted by rank.
 const BY_RANK: i32 = 3;
@@ -26,7 +25,6 @@ pub(super) fn argument(name: &str, value: u64) -> Argument {
     Argument { name_iid: iid(name), uint_value: Some(value), string_value: None }
 }
 
-/// An argument that is a text.
 pub(super) fn text(name: &str, value: &str) -> Argument {
     Argument { name_iid: iid(name), uint_value: None, string_value: Some(value.to_owned()) }
 }

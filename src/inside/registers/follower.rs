@@ -88,19 +88,16 @@ impl Follower {
     }
 
     /// The registers, by number.
-    #[must_use]
     pub fn names(&self) -> &[Name] {
         self.names.names()
     }
 
     /// Messages that went through the structural engine.
-    #[must_use]
     pub fn followed(&self) -> &[Followed] {
         &self.followed
     }
 
     /// Registers that held a value and are not among those known.
-    #[must_use]
     pub const fn unknown(&self) -> &BTreeSet<Name> {
         &self.unknown
     }
@@ -288,7 +285,6 @@ impl Follower {
         }
     }
 
-    /// Shows what has changed.
     fn show(&mut self, instant: Femtos, show: Show<'_>) {
         let Some(running) = &self.running else { return };
         let mut now = vec![None; self.values.len()];

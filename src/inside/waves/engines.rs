@@ -27,7 +27,6 @@ const ENGINE: &str = ".engine";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Message(u64),
-    /// All messages in a window.
     Window(Window),
 }
 

@@ -68,7 +68,6 @@ pub(super) fn finish(body: Body, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A value as the characters of its bits.
 pub(super) fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
     let Some(value) = value else { return vec![b'x'; width as usize] };
     (0..width).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect()

@@ -68,7 +68,6 @@ type Change = Reverse<(u64, u64, usize, Option<u128>)>;
 /// What there is to say of waves that have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closed {
-    /// A digest of all changes.
     pub digest: u64,
     /// Messages whose registers were worked out, engine by engine.
     pub followed: Vec<Followed>,
@@ -125,7 +124,6 @@ impl Waves {
     }
 
     /// Whether the file cannot be written any more.
-    #[must_use]
     pub const fn in_trouble(&self) -> bool {
         self.trouble.is_some()
     }
@@ -139,9 +137,6 @@ impl Waves {
     }
 
     /// Writes what is left.
-    ///
-    /// # Errors
-    /// What has gone wrong with the file.
     pub fn close(mut self) -> io::Result<Closed> {
         let mut shifts = Vec::new();
         self.engines.iter_mut().for_each(|engines| engines.finish(&mut shifts));

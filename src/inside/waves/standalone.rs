@@ -121,9 +121,6 @@ impl EngineWaves {
     }
 
     /// Writes what is left; the waves reach to the cycle behind `end`.
-    ///
-    /// # Errors
-    /// What has gone wrong with the file.
     pub fn close(mut self, end: u64) -> io::Result<()> {
         if let Some(error) = self.trouble {
             return Err(error);

@@ -18,7 +18,6 @@ const FINEST: u64 = 2_000;
 const ROWS: usize = 200;
 
 /// The tracks of units and messages behind those of `streams`, and the messages' spans.
-#[must_use]
 pub fn looked(streams: Timeline, record: &Recorder, messages: &[Message]) -> (Timeline, Vec<MessageSpan>) {
     let least = Femtos(streams.end_ps.saturating_mul(1_000) / FINEST);
     let units = record.tracks(least);

@@ -38,7 +38,6 @@ use timeline::{NamedTimeline, Timeline};
 /// What a page shows. It serialises to the data island.
 #[derive(Debug, Clone, Serialize)]
 pub struct Page {
-    /// What the report is of.
     kind: Kind,
     /// Heading, and name of the window.
     title: String,
@@ -57,10 +56,8 @@ pub struct Page {
     /// Of a replay: one for each of its runs, over one axis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     timelines: Vec<NamedTimeline>,
-    /// Of a run: its messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<Message>,
-    /// Of a validation: its curves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     curves: Vec<Curves>,
     /// The machine's parameters, as `sealsim describe --format json` gives them.
@@ -138,8 +135,6 @@ impl Page {
         Self::of_json(&json, command)
     }
 
-    /// What the report is of.
-    #[must_use]
     pub const fn kind(&self) -> Kind {
         self.kind
     }

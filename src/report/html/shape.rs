@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What results are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -43,7 +42,6 @@ const FIELDS: [(Kind, &[&str]); 6] = [
 
 impl Kind {
     /// The verb that gives such results.
-    #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Run => "run",

@@ -15,17 +15,14 @@ pub const MOST_POINTS: usize = 10_000;
 pub struct StudyReport {
     schema_version: u32,
     study: String,
-    /// The simulator that ran it.
     simulator: String,
     text: String,
-    /// Columns that are axes.
     axes: Vec<String>,
     /// Objectives of the study: columns to be small.
     min: Vec<String>,
     /// Columns to be large.
     max: Vec<String>,
     columns: Vec<Column>,
-    /// By row and column.
     rows: Vec<Vec<Value>>,
     /// Rows of the whole table.
     points: usize,
@@ -49,7 +46,6 @@ struct FrontRecord {
 }
 
 impl StudyReport {
-    /// That of a folder.
     #[must_use]
     pub fn new(record: FolderRecord, table: Table) -> Self {
         let front = front(&table, &record.min, &record.max).ok();

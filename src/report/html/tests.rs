@@ -3,7 +3,6 @@ use crate::report::record::tests::report;
 use serde_json::{Value, json};
 use timeline::{Slice, SliceState, Track, TrackKind};
 
-/// The data island of a page.
 fn island(page: &Page) -> Value {
     let file = page.html().unwrap();
     let (_, rest) = file.split_once("<script type=\"application/json\" id=\"data\">").unwrap();

@@ -20,23 +20,18 @@ pub struct Timeline {
 pub struct Track {
     /// What it is called: a unit's name, a stream's.
     pub name: String,
-    /// What it is of.
     pub kind: TrackKind,
     /// In the order of their start.
     pub slices: Vec<Slice>,
 }
 
-/// What a track is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackKind {
-    /// A unit of the machine.
     Unit,
     /// A stream of copies and kernels.
     Stream,
-    /// A message in transit.
     Message,
-    /// A thread of a program.
     Thread,
     /// What a GPU does of one kind.
     Gpu,
@@ -47,7 +42,6 @@ pub enum TrackKind {
 pub struct Slice {
     /// When it begins, in ps.
     pub start_ps: u64,
-    /// When it ends, in ps.
     pub end_ps: u64,
     /// `busy`, the name of a stall or a stage, or what the operation is. Slices of one label share a colour.
     pub label: String,
@@ -57,13 +51,11 @@ pub struct Slice {
     pub follows: Option<(usize, usize)>,
 }
 
-/// What a slice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceState {
     Busy,
     Stall,
-    /// A message is in a stage.
     Stage,
     /// An operation of a stream, a thread or a GPU.
     Operation,
@@ -82,7 +74,6 @@ pub struct NamedTimeline {
 /// A copy, as far as a timeline shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopySpan {
-    /// Number of its GPU.
     pub gpu: usize,
     /// Its stream, if that has a name.
     pub stream: Option<String>,

@@ -15,7 +15,6 @@ const DOWN: f64 = 34.0;
 const MARGIN: f64 = 24.0;
 /// How far a line between two boxes of one column bulges.
 const BULGE: f64 = 46.0;
-/// Characters of a label.
 const LABEL: usize = 24;
 
 const STYLE: &str = "<style>
@@ -32,7 +31,6 @@ text { fill: #ddd } .box { fill: #22272e } .line { stroke: #999 } .tip { fill: #
 /// Colours of parts of a machine, in the order in which they come.
 const COLOURS: [&str; 6] = ["#21618c", "#7d6608", "#1e8449", "#884ea0", "#b03a2e", "#5d6d7e"];
 
-#[must_use]
 pub fn svg(outline: &Outline) -> String {
     let layout = Layout::of(outline);
     let rows = layout.columns.iter().map(Vec::len).max().unwrap_or(0) as f64;

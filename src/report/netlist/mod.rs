@@ -8,7 +8,6 @@ use crate::sim::{ChannelOutline, Outline};
 pub use drawing::svg;
 
 /// Units with their clocks, then channels with their ends.
-#[must_use]
 pub fn text(outline: &Outline, width: usize) -> String {
     let mut units = Table::new(&["unit", "clock", "parts with accounts of their own"], &[0, 2]);
     for unit in &outline.units {

@@ -62,7 +62,6 @@ impl Axis {
     }
 
     /// Where a value is: 0 at the low end, 1 at the high one. An axis of one value has it in the middle.
-    #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         let scaled = |value: f64| if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let span = scaled(self.high) - scaled(self.low);
@@ -70,13 +69,11 @@ impl Axis {
     }
 
     /// Whether a value has a place.
-    #[must_use]
     pub fn has(&self, value: f64) -> bool {
         value.is_finite() && (!self.logarithmic || value > 0.0)
     }
 
     /// Values at which a grid has a line: few and round ones. Those of bytes are powers of two.
-    #[must_use]
     pub fn ticks(&self, bytes: bool) -> Vec<f64> {
         if self.high <= self.low {
             return vec![self.low];
@@ -123,7 +120,6 @@ impl Axis {
 }
 
 /// A figure with three digits: `0.00292`, `43`, `2 MiB` for bytes.
-#[must_use]
 pub fn tick(value: f64, bytes: bool) -> String {
     if bytes && value >= 1.0 && value < u64::MAX as f64 {
         return crate::units::Bytes(value as u64).to_string();

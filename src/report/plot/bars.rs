@@ -17,7 +17,6 @@ pub struct Bar {
     pub ends: Option<(f64, f64)>,
     /// Its colour; an outline if hollow.
     pub style: Style,
-    /// What is at its end.
     pub text: String,
 }
 
@@ -33,7 +32,6 @@ pub struct BarPanel {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
-    /// What they are of.
     pub title: String,
     /// From top to bottom.
     pub names: Vec<String>,
@@ -92,7 +90,6 @@ impl Bars {
         BAR * bars.max(1) as f64 + BETWEEN
     }
 
-    #[must_use]
     pub fn draw(&self) -> Drawing {
         let widest = self.names.iter().map(|name| font::width(name, SIZE)).fold(0.0, f64::max).min(NAME);
         let left = ROOM + widest + 10.0;
@@ -150,8 +147,6 @@ impl Bars {
     }
 }
 
-/// What a bar of a style is painted with.
-#[must_use]
 pub fn paint(style: Style) -> Paint {
     let light = |part: u8| part / 4 + 191;
     let Colour(red, green, blue) = style.colour();

@@ -133,7 +133,6 @@ pub fn of_study(study: &StudySpec, table: &Table) -> Result<Figure, ChartError> 
     Ok(figure)
 }
 
-/// What marks off a curve are.
 const OTHERS: &str = "outlines: other points of the study, off the curve";
 
 /// The values of a column of names, in the order of the table. None for a column of numbers.

@@ -21,7 +21,6 @@ impl Columns {
         self.count
     }
 
-    /// Where a column begins.
     pub fn begins(&self, column: usize) -> Ns {
         (u128::from(self.end) * column as u128 / self.count as u128) as Ns
     }

@@ -21,8 +21,6 @@ use crate::{
 /// Designs whose rates differ by no more than this at every length are one curve, of the first of them.
 const ALIKE: f64 = 0.01;
 
-/// The figure of a comparison.
-#[must_use]
 pub fn drawn(comparison: &Comparison) -> Drawing {
     match &comparison.work {
         Work::Copies { host_memory, copies, .. } => rates(comparison, (*host_memory, copies)).draw(),

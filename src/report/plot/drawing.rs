@@ -9,7 +9,6 @@ pub struct Colour(pub u8, pub u8, pub u8);
 
 pub const BLACK: Colour = Colour(0, 0, 0);
 pub const WHITE: Colour = Colour(255, 255, 255);
-/// Lines of a grid.
 pub const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
 /// What is behind the others: names of ends, notes, frames.
 pub const GREY: Colour = Colour(0x55, 0x55, 0x55);
@@ -72,7 +71,6 @@ pub enum Anchor {
     End,
 }
 
-/// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     /// Where its base line is.
@@ -103,7 +101,6 @@ pub struct Drawing {
     pub width: f64,
     /// Its height in pixels.
     pub height: f64,
-    /// What is in it.
     pub items: Vec<Item>,
 }
 
@@ -134,7 +131,6 @@ impl Drawing {
         self.path(closed(&corners), paint);
     }
 
-    /// Straight lines from point to point.
     pub fn lines(&mut self, points: &[(f64, f64)], stroke: Stroke) {
         self.path(open(points), Paint::stroke(stroke));
     }
@@ -163,20 +159,17 @@ impl Drawing {
 }
 
 /// A path from point to point that ends at the last.
-#[must_use]
 pub fn open(points: &[(f64, f64)]) -> Vec<Step> {
     let steps = points.iter().enumerate();
     steps.map(|(place, &(x, y))| if place == 0 { Step::Move(x, y) } else { Step::Line(x, y) }).collect()
 }
 
 /// A path from point to point and back to the first.
-#[must_use]
 pub fn closed(points: &[(f64, f64)]) -> Vec<Step> {
     open(points).into_iter().chain([Step::Close]).collect()
 }
 
 /// A text in lines of at most so many pixels, broken between words. A word that is longer has a line of its own.
-#[must_use]
 pub fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -192,7 +185,6 @@ pub fn wrapped(text: &str, width: f64) -> Vec<String> {
 }
 
 /// A text cut to a width, with an ellipsis where something is missing.
-#[must_use]
 pub fn cut(text: &str, width: f64) -> String {
     if font::width(text, SIZE) <= width {
         return text.to_owned();

@@ -19,7 +19,6 @@ const STYLE: Style = Style::of(0);
 type Figure = fn(&FailureFigures) -> Option<u64>;
 
 /// How long plaintext was visible, how much work is squashed, and how much time is lost, by policy.
-#[must_use]
 pub fn failures(answer: &Failures) -> Bars {
     let of: [(&str, Figure); 3] = [
         ("Failed message visible (µs)", |failure| failure.visible_ps),

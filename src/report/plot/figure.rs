@@ -32,7 +32,6 @@ pub enum Across {
     Names(String, Vec<String>),
 }
 
-/// A point of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Its place along the horizontal axis.
@@ -64,7 +63,6 @@ pub enum Join {
 /// Points that are distinguished from others by colour and shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What it is, for notes.
     pub name: String,
     pub style: Style,
     /// Its points, from left to right if they are joined.
@@ -88,7 +86,6 @@ pub struct Panel {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is of.
     pub title: String,
     /// Its panels, in the order of reading.
     pub panels: Vec<Panel>,
@@ -100,13 +97,11 @@ pub struct Figure {
 
 /// Width of a panel, by how many are side by side: 1, 2, 3.
 const WIDTHS: [f64; 3] = [640.0, 430.0, 400.0];
-/// Height of a panel.
 const HEIGHT: f64 = 310.0;
 /// Room around the picture.
 pub(super) const ROOM: f64 = 10.0;
 
 impl Figure {
-    #[must_use]
     pub fn draw(&self) -> Drawing {
         let abreast = self.panels.len().clamp(1, WIDTHS.len());
         let each = WIDTHS[abreast - 1];
@@ -136,7 +131,6 @@ impl Figure {
     }
 }
 
-/// Texts in lines, centred.
 pub(super) fn centred(drawing: &mut Drawing, (x, mut y): (f64, f64), lines: &[String]) {
     for line in lines {
         drawing.text((x, y), Anchor::Middle, line);

@@ -20,7 +20,6 @@ pub(super) static FILE: &[u8] = include_bytes!("../../../assets/LiberationSans-R
 pub const FAMILY: &str = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif";
 
 /// Pixels that a text of so many pixels in size is wide.
-#[must_use]
 pub fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| {
         let place = (letter as usize).checked_sub(' ' as usize);

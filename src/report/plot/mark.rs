@@ -62,13 +62,10 @@ impl Style {
         Self { number: self.number + kind * COLOURS.len(), ..self }
     }
 
-    #[must_use]
     pub const fn colour(self) -> Colour {
         COLOURS[self.number % COLOURS.len()]
     }
 
-    /// A line of it.
-    #[must_use]
     pub const fn line(self) -> Stroke {
         Stroke { colour: self.colour(), width: 1.3, dashes: DASHES[self.number % DASHES.len()] }
     }

@@ -15,7 +15,6 @@ use crate::validate::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What it is of.
     pub title: String,
     /// What is along the horizontal axis.
     pub x_label: &'static str,
@@ -50,7 +49,6 @@ pub struct Pair {
 
 impl Panel {
     /// The plots of a data set, in the order in which its table names them.
-    #[must_use]
     pub fn of(dataset: &Dataset, score: &DatasetScore) -> Vec<Self> {
         let mut panels: Vec<Self> = Vec::new();
         for ((point, _), scored) in dataset.points.iter().zip(&score.values) {
@@ -87,13 +85,11 @@ impl Panel {
     }
 
     /// The horizontal axis of curves out of characters.
-    #[must_use]
     pub fn x_axis(&self) -> Axis {
         let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.place));
         Axis::over(values, matches!(self.x_label, "bytes" | "streams"))
     }
 
-    #[must_use]
     pub fn y_axis(&self) -> Axis {
         let values = self
             .curves
@@ -103,7 +99,6 @@ impl Panel {
     }
 
     /// The plot: measured filled, simulated in outlines; programs by name, and not joined.
-    #[must_use]
     pub fn figure(&self) -> Figure {
         let across = match self.x_label {
             "program" => Across::Names("Program".into(), self.names.iter().map(|(_, name)| name.clone()).collect()),
@@ -129,7 +124,6 @@ impl Panel {
         Figure { title: self.title.clone(), panels: vec![panel], keys, notes: Vec::new() }
     }
 
-    /// The classes of its points.
     fn classes(&self) -> Vec<Class> {
         let has = |class| self.curves.iter().flat_map(|curve| &curve.points).any(|point| point.class == class);
         Class::ALL.into_iter().filter(|class| has(*class)).collect()

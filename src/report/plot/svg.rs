@@ -6,7 +6,6 @@ use super::{
 };
 use std::fmt::Write;
 
-#[must_use]
 pub fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = format!(

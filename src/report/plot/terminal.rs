@@ -33,7 +33,6 @@ const fn marks(mode: Mode) -> [char; 3] {
 }
 
 /// All plots, as many side by side as a width has room for.
-#[must_use]
 pub fn draw(panels: &[Panel], width: usize) -> String {
     let abreast = (width / (MARGIN + COLUMNS + 6)).max(1);
     let mut text = String::new();

@@ -41,7 +41,6 @@ pub struct Run<'a> {
 }
 
 /// The picture of some runs of one job.
-#[must_use]
 pub fn draw(title: &str, runs: &[Run<'_>]) -> Drawing {
     let end = runs.iter().map(|run| run.timeline.end).max().unwrap_or(0).max(1);
     let columns = Columns::new((WIDTH - LEFT - RIGHT) / step(runs), end);

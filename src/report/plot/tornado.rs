@@ -17,7 +17,6 @@ const HIGH: Style = Style::of(1).hollow();
 const ALL: Style = Style::of(2);
 
 /// The parameters that move the machine's rate most, so many of them at most; all of them with 0. What moves nothing is counted.
-#[must_use]
 pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
     let moving = answer.swings.iter().filter(|swing| swing.machine_swing > 0.0);
     let mut moving: Vec<&Swing> = moving.collect();

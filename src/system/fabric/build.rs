@@ -17,7 +17,7 @@ use crate::{
         spec::{FabricSpec, Protection, Topology},
         switch::{self, Crossbar},
     },
-    gpu::mapping::{KeyDirection, KeyName, Owner, SYSMEM_READ, simulation_key, simulation_nonce_tail},
+    gpu::mapping::{KeyDirection, KeyName, SYSMEM_READ, simulation_key, simulation_nonce_tail},
     sealing::{Key as SealingKey, SealingSpec},
     sim::{Clock, In, Key, Netlist, Out, Rx, Tx},
     units::Femtos,
@@ -174,7 +174,7 @@ fn keys(seed: u64, sealing: &SealingSpec, ranks: usize) -> Result<PairKeys, RunE
     let mut master = [0; 32];
     master[..8].copy_from_slice(&seed.to_le_bytes());
     master[8..14].copy_from_slice(b"fabric");
-    let name = KeyName::new(SYSMEM_READ, Owner::User, KeyDirection::H2d);
+    let name = KeyName::new(SYSMEM_READ, KeyDirection::H2d);
     let name = name.ok_or_else(|| RunError::Build("the LCE has no keys".into()))?;
     let bytes = (sealing.key_bits() / 8).min(32) as usize;
     PairKeys::new(sealing.format(), ranks, |low, high| {

@@ -46,7 +46,6 @@ pub struct Finding {
 }
 
 /// What a fit says about each of its variables.
-#[must_use]
 pub fn findings(variables: &[Variable], fit: &Fit) -> Vec<Finding> {
     let felt = |place: &usize| fit.columns[*place].iter().any(|slope| slope.abs() >= NOTHING);
     let places: Vec<_> = (0..variables.len()).filter(felt).collect();

@@ -23,14 +23,11 @@ pub struct Variable {
     pub high: i128,
 }
 
-/// The end of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// Values of the variables.
     pub values: Vec<i128>,
     /// Residuals where they started.
     pub before: Vec<f64>,
-    /// Residuals at the end.
     pub residuals: Vec<f64>,
     /// Derivatives of the residuals at the end, by variable, over its whole range.
     pub columns: Vec<Vec<f64>>,
@@ -62,9 +59,6 @@ impl Variable {
 pub type Residuals<'r, E> = dyn FnMut(&[Vec<i128>]) -> Result<Vec<Vec<f64>>, E> + 'r;
 
 /// Finds the values with the least sum of squared residuals, downhill from the start.
-///
-/// # Errors
-/// Those of the residuals.
 pub fn fit<E>(variables: &[Variable], residuals: &mut Residuals<'_, E>) -> Result<Fit, E> {
     let mut values: Vec<_> = variables.iter().map(|one| one.start.clamp(one.low, one.high)).collect();
     let mut at = first(residuals(std::slice::from_ref(&values))?);

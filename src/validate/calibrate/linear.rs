@@ -28,7 +28,6 @@ pub(super) fn inverse(matrix: &Matrix) -> Option<Matrix> {
     Some(rows.into_iter().map(|row| row[size..].to_vec()).collect())
 }
 
-/// A matrix times a vector.
 pub(super) fn product(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {
     matrix.iter().map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
 }

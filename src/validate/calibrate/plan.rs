@@ -26,7 +26,6 @@ pub struct Step {
 ///
 /// `slopes[parameter][point]` is by how much a point's figure changes, relative to itself, when the parameter does, relative to itself; `scatter` is the
 /// standard error of one measurement, relative to its value.
-#[must_use]
 pub fn plan(slopes: &[Vec<f64>], scatter: f64, goal: f64) -> Vec<Step> {
     let candidates = slopes.iter().map(Vec::len).min().unwrap_or(0);
     let row = |point: usize| -> Vec<f64> { slopes.iter().map(|slope| slope[point] / scatter).collect() };

@@ -52,7 +52,6 @@ pub enum StageError {
 pub struct StageFile {
     /// The machine to start from.
     pub config: Option<String>,
-    /// The stages, in order.
     #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
 }
@@ -84,7 +83,6 @@ pub struct Bounds {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Selection {
     pub dataset: String,
-    /// Which of its points.
     #[serde(flatten)]
     pub selector: Selector,
 }
@@ -223,14 +221,12 @@ impl Tuned {
     }
 
     /// A value as a configuration writes it.
-    #[must_use]
     pub fn text(&self, value: i128) -> String {
         let base = u64::try_from(value).unwrap_or(0);
         kind(self.unit).map_or_else(|| value.to_string(), |kind| kind.print(base))
     }
 
     /// Whether it is written without a unit.
-    #[must_use]
     pub fn is_bare(&self) -> bool {
         kind(self.unit).is_none()
     }

@@ -55,9 +55,6 @@ pub enum WriteError {
 
 /// Writes the entries into the file at `path`, or into a new one over `below`, with the digests of the points that they were fitted to.
 /// The new text replaces the old at once, and only if it is accepted as a configuration.
-///
-/// # Errors
-/// See [`WriteError`].
 pub fn write(path: &Path, below: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<(), WriteError> {
     let shown = || path.display().to_string();
     let failed = |error: io::Error| WriteError::File { path: shown(), error };
@@ -82,7 +79,6 @@ fn layer_over(below: &str) -> String {
     format!("extends = {}\n", Value::from(below.display().to_string()))
 }
 
-/// The text with the entries and the points in it.
 fn edited(text: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         let place = Snippet::new("", text, error.span().unwrap_or(0..0)).line_and_column();
@@ -111,7 +107,6 @@ fn edited(text: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<St
 /// What is above a new list of points.
 const POINTS_COMMENT: &str =
     "# Points that values below were fitted to, by digest: `sealsim validate` does not hold them out.\n";
-/// Digests on a line.
 const POINTS_PER_LINE: usize = 6;
 
 /// Adds points to those that the document was fitted to before. A document that has all of them stays as it is.

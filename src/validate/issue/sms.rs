@@ -18,7 +18,6 @@ use thiserror::Error;
 
 /// Bytes of a step of a warp.
 const STEP: u64 = 512;
-/// Bits of AES keys.
 const KEY_BITS: u32 = 256;
 /// Products of single bits of one instruction of the tensor cores, m16n8k256, and the bytes that stand for it.
 const PRODUCTS: f64 = (16 * 8 * 256) as f64;

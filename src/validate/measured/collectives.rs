@@ -11,7 +11,6 @@ use crate::workload::{
     collective::{Collective, CollectiveCall, MOST_RANKS},
 };
 
-/// The columns that are read.
 pub(super) const COLUMNS: &[&str] = &["platform", "mode", "operation", "gpus", "bytes", "us"];
 
 pub(super) fn read(table: &Table) -> Read {

@@ -49,13 +49,11 @@ pub enum Kind {
     /// Copies and kernels on streams.
     Overlap,
     Applications,
-    /// Copies of programs, one by one.
     Programs,
     /// A core's cipher rates.
     Cipher,
     /// Rates of AES-GCM kernels on SMs.
     SmKernels,
-    /// Times of collectives.
     Collectives,
 }
 
@@ -130,7 +128,6 @@ const FORMATS: [TableFormat; 10] = [
 
 impl Kind {
     /// As it is called in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         FORMATS.iter().find(|format| format.kind == self).map_or("", |format| format.name)
     }

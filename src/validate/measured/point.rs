@@ -21,7 +21,6 @@ impl Mode {
     pub const NAMES: [(&'static str, Self); 2] = [("off", Self::Off), ("cc", Self::Cc)];
 
     /// As tables write it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -41,7 +40,6 @@ pub enum HostMemory {
 
 impl HostMemory {
     /// As tables write it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",
@@ -51,7 +49,6 @@ impl HostMemory {
     }
 }
 
-/// What one copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     pub direction: Direction,
@@ -87,7 +84,6 @@ pub struct Overlap {
     pub schedule: Schedule,
 }
 
-/// A kernel on SMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmKernel {
     /// How it enciphers, if it does.
@@ -96,7 +92,6 @@ pub struct SmKernel {
     pub ghash: Option<GhashKernel>,
     /// Whether a single thread sums the values of all blocks of threads, and that counts.
     pub serial: bool,
-    /// SMs at work.
     pub sms: u32,
     pub warps: u32,
     /// Bytes of text on all SMs together.
@@ -121,7 +116,6 @@ pub enum Experiment {
     },
     /// A kernel on SMs, its text in device memory.
     SmKernel(SmKernel),
-    /// Calls of a collective back to back.
     Collective(CollectiveCall),
     /// A core seals at this clock.
     Cipher {
@@ -150,7 +144,6 @@ impl Experiment {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub panel: String,
-    /// The curve of it.
     pub series: String,
     /// Place along the curve.
     pub x: f64,
@@ -163,7 +156,6 @@ pub struct Point {
     pub platform: String,
     /// With confidential computing or without.
     pub mode: Mode,
-    /// Its line in the table.
     pub line: usize,
     /// What it is, in a few words.
     pub label: String,
@@ -182,7 +174,6 @@ const DIGEST_DIGITS: usize = 16;
 impl Point {
     /// What the point is known by, whatever its table, line and platform are called: 16 hexadecimal digits of a SHA-256 over what was done
     /// and what was measured.
-    #[must_use]
     pub fn digest(&self) -> String {
         let Self { experiment, label, measured, unit, .. } = self;
         let text = format!("{}\n{label}\n{measured:?} {unit}", experiment.name());

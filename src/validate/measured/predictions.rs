@@ -114,8 +114,6 @@ impl Predicted {
         }
     }
 
-    /// What was predicted.
-    #[must_use]
     pub const fn kind(&self) -> Kind {
         self.form().kind
     }

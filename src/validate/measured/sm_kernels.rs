@@ -8,7 +8,6 @@ use super::{
 };
 use crate::gpu::sm::spec::{AesKernel, GhashKernel};
 
-/// The columns that are read.
 pub(super) const COLUMNS: &[&str] =
     &["platform", "kernel", "sms", "threads", "bytes", "cycles", "bytes_per_clock_per_sm"];
 
@@ -40,7 +39,6 @@ pub(super) fn read(table: &Table) -> Read {
     Ok((points, Vec::new()))
 }
 
-/// A kernel with its rate.
 pub(super) fn point(row: &Cells<'_>, rate: f64) -> Result<Point, MeasuredError> {
     let platform = platform(row)?;
     let (aes, ghash) = row.choice("kernel", &KERNELS)?;

@@ -70,7 +70,6 @@ impl Table {
         columns.iter().all(|column| self.column(column).is_some())
     }
 
-    /// The names of the columns.
     pub fn columns(&self) -> Vec<&str> {
         self.head.cells.iter().map(|cell| self.cell(cell)).collect()
     }
@@ -79,7 +78,6 @@ impl Table {
         self.rows.iter().map(|row| Cells { table: self, row })
     }
 
-    /// An error in the head line.
     pub fn head_error(&self, what: String, remedy: &str) -> MeasuredError {
         self.error(self.head.line, self.span(&self.head), what, remedy)
     }
@@ -153,7 +151,6 @@ impl<'t> Cells<'t> {
         self.row.line
     }
 
-    /// The text of a column.
     pub fn text(&self, column: &str) -> &'t str {
         self.range(column).map_or("", |cell| self.table.cell(cell))
     }
@@ -200,7 +197,6 @@ impl<'t> Cells<'t> {
         Ok(number as u64)
     }
 
-    /// An error in one cell.
     pub fn error(&self, column: &str, what: String, remedy: &str) -> MeasuredError {
         let span = self.range(column).cloned().unwrap_or_else(|| self.table.span(self.row));
         self.table.error(self.row.line, span, what, remedy)

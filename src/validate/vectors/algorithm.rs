@@ -5,11 +5,9 @@ use std::fmt;
 /// An algorithm that vectors are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    /// AES-GCM.
     AesGcm,
     /// GMAC: AES-GCM of an empty text.
     AesGmac,
-    /// AES-GCM-SIV.
     AesGcmSiv,
     /// AEGIS-256 with tags of 16 bytes.
     Aegis256,
@@ -17,7 +15,6 @@ pub enum Algorithm {
     Aegis256X2,
     /// AEGIS-256X4 with tags of 16 bytes.
     Aegis256X4,
-    /// ChaCha20-Poly1305.
     ChaCha20Poly1305,
 }
 
@@ -40,7 +37,6 @@ impl Algorithm {
     }
 
     /// As Wycheproof's files call it; for AEGIS-256X, which they do not have, in the same form.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::AesGcm => "AES-GCM",
@@ -53,14 +49,11 @@ impl Algorithm {
         }
     }
 
-    /// The names of all, for messages.
-    #[must_use]
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }
 
     /// What `--engine` takes for an engine of it.
-    #[must_use]
     pub const fn engine(self) -> &'static str {
         match self {
             Self::AesGcm | Self::AesGmac => "h100-nvl-tdx",
@@ -73,7 +66,6 @@ impl Algorithm {
     }
 
     /// Bytes that a tag may have: those of NIST SP 800-38D, section 5.2.1.2, and those of the standards of the others.
-    #[must_use]
     pub const fn tag_bytes(self) -> &'static [usize] {
         match self {
             Self::AesGcm | Self::AesGmac => &[4, 8, 12, 13, 14, 15, 16],

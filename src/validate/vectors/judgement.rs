@@ -60,7 +60,6 @@ pub enum VectorParts {
         /// The cycle in which it was valid, if it was recorded.
         cycle: Option<u64>,
         got: String,
-        /// What the vector has.
         expected: String,
         /// What went in, added to what the vector has: the keystream of whoever made the vector.
         keystream_expected: String,
@@ -76,7 +75,6 @@ pub enum VectorParts {
         cycle: u64,
         /// What came out, as long as the vector's.
         got: String,
-        /// What the vector has.
         expected: String,
     },
 }
@@ -95,13 +93,11 @@ pub struct Judgement {
 
 impl Case {
     /// Which way the case shows most.
-    #[must_use]
     pub const fn direction(&self) -> SealOpen {
         if self.valid && self.plaintext.is_some() { SealOpen::Seal } else { SealOpen::Open }
     }
 
     /// What goes in one way; nothing where the case does not have it.
-    #[must_use]
     pub fn given(&self, direction: SealOpen) -> Option<Given<'_>> {
         let text = match direction {
             SealOpen::Seal => self.plaintext.as_deref()?,
@@ -111,7 +107,6 @@ impl Case {
     }
 
     /// What must come out.
-    #[must_use]
     pub fn said(&self, direction: SealOpen) -> Said<'_> {
         let text = match direction {
             SealOpen::Seal => Some(&self.ciphertext[..]),
@@ -124,9 +119,6 @@ impl Case {
 
 /// Sends a message through an engine of a specification, whatever key size that names, and holds it against software and what is said of it. Of text and AAD the
 /// first `blocks` each are recorded.
-///
-/// # Errors
-/// [`JudgementError`].
 pub fn judge(
     spec: &EngineSpec,
     given: Given<'_>,

@@ -22,12 +22,10 @@ use crate::gcm::message::SealOpen;
 use std::fmt;
 use thiserror::Error;
 
-/// One case of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// Its name in the file, for example `tcId 7` or `line 1234, Count = 3`.
     pub id: String,
-    /// What it is of.
     pub algorithm: Algorithm,
     pub key: Vec<u8>,
     /// IV, of any length; empty only where it must be refused.
@@ -59,7 +57,6 @@ pub enum Place {
     Line(usize),
     /// A case of a Wycheproof or ACVP file.
     Case(u64),
-    /// The file as a whole.
     File,
 }
 

@@ -39,7 +39,6 @@ pub enum SelectError {
 
 impl Case {
     /// Whether `id` means this case: its whole name, a part of it between commas, or the number at its end.
-    #[must_use]
     pub fn is_called(&self, id: &str) -> bool {
         let number = self.id.rsplit(' ').next().unwrap_or_default();
         self.id == id || number == id || self.id.split(", ").any(|part| part == id)

@@ -68,13 +68,9 @@ pub trait Subject {
     fn algorithms(&self) -> &'static [Algorithm];
 
     /// Text through the case's key, IV and AAD: what comes out, and the full tag.
-    ///
-    /// # Errors
-    /// [`Refusal`].
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
-/// The bulk bytes.
 #[derive(Debug, Default)]
 pub struct Bulk;
 

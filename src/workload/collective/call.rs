@@ -17,7 +17,6 @@ pub struct CollectiveCall {
 
 impl CollectiveCall {
     /// What is wrong with it: the field, what, and what to do about it.
-    #[must_use]
     pub fn refuse(&self) -> Option<(&'static str, String, String)> {
         let Self { ranks, bytes, .. } = *self;
         if !(2..=MOST_RANKS).contains(&ranks) {

@@ -26,7 +26,6 @@ const HOPS: [[f64; 3]; 2] = [[0.6, 1.9, 3.4], [1.0, 2.5, 5.7]];
 const SHARE: [f64; 3] = [0.5, 0.92, 1.0];
 
 /// The protocol of a collective. Copy engines and the host know none.
-#[must_use]
 pub fn protocol(machine: &MachineSpec, kind: Collective, ranks: usize, bytes: u64) -> Protocol {
     let Some(spec) = machine.fabric.as_ref().filter(|spec| !by_copies(spec.mode)) else { return Protocol::Copies };
     let rings = Protocol::RINGS.into_iter().enumerate();
@@ -45,7 +44,6 @@ fn by_copies(mode: FabricMode) -> bool {
     mode.is_between_engines() || mode == FabricMode::Staged
 }
 
-/// Bytes per microsecond.
 fn rate(spec: &FabricSpec, BytesPerCycle(thousandths): BytesPerCycle) -> f64 {
     thousandths as f64 * 1e-3 * spec.clock.0 as f64 * 1e-6
 }

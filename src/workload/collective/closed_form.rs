@@ -41,7 +41,6 @@ pub struct HopTerms {
 }
 
 impl HopTerms {
-    #[must_use]
     pub const fn total(&self) -> Femtos {
         let engines = self.read.0 + self.seal.0 + self.open.0;
         Femtos(engines + self.rows.0 + self.flight.0 + self.write.0 + self.step.0)
@@ -56,7 +55,6 @@ struct Sorts {
     stored: bool,
 }
 
-/// Cycles of the engines of a transfer.
 struct EngineCycles {
     /// From its text being there to the first packet, and to the last.
     first: u64,
@@ -128,7 +126,6 @@ fn open_cycles(
 
 /// How long one step of a ring takes: a transfer of so many bytes, of which so many are added or copied when all have come. None for copies
 /// by way of a host or of staging.
-#[must_use]
 pub fn hop_terms(machine: &MachineSpec, protocol: Protocol, bytes: u64, pass: u64) -> Option<HopTerms> {
     let spec =
         machine.fabric.as_ref().filter(|spec| !matches!(spec.mode, FabricMode::Staged | FabricMode::PeerStaging))?;

@@ -19,7 +19,6 @@ pub struct CollectiveCost {
 }
 
 /// The machine with the same path between its GPUs and nothing sealed, if it seals. Copies through the host have none under confidential computing.
-#[must_use]
 pub fn unsealed(machine: &MachineSpec) -> Option<MachineSpec> {
     let fabric = machine.fabric.as_ref().filter(|fabric| fabric.mode.seals())?;
     if fabric.mode == FabricMode::Staged {

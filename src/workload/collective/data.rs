@@ -24,7 +24,6 @@ fn count(plan: &Plan, element: Element) -> usize {
 }
 
 /// The memory of a GPU when a collective begins.
-#[must_use]
 pub fn input(plan: &Plan, element: Element, seed: u64, rank: usize) -> Vec<u8> {
     let own = numbers(seed, rank, count(plan, element));
     let mut memory = encoded(own.into_iter().map(u32::from), element);
@@ -33,7 +32,6 @@ pub fn input(plan: &Plan, element: Element, seed: u64, rank: usize) -> Vec<u8> {
 }
 
 /// What must be in the memory of a GPU when a collective of so many is done: where, and what.
-#[must_use]
 pub fn expected(
     kind: Collective,
     plan: &Plan,

@@ -9,13 +9,11 @@ use super::{
 };
 use crate::{config::MachineSpec, fabric::protocol::Protocol, units::Femtos};
 
-/// Transfers of a plan.
 pub(super) fn transfers(plan: &Plan) -> u64 {
     plan.programs.iter().map(|program| program.sends.len() as u64).sum()
 }
 
 /// Transfers of a collective of at least two GPUs. It need not be laid out for that: what is passed on in pieces or turns repeats with each.
-#[must_use]
 pub fn transfer_count(machine: &MachineSpec, request: &CollectiveRequest) -> u64 {
     let CollectiveRequest { kind, ranks, bytes, .. } = *request;
     let protocol = request.protocol(machine);

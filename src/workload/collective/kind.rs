@@ -25,7 +25,6 @@ impl Collective {
         [Self::AllReduce, Self::ReduceScatter, Self::AllGather, Self::Broadcast, Self::AllToAll, Self::TreeAllReduce];
 
     /// The name as files and outputs have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
@@ -37,7 +36,6 @@ impl Collective {
         }
     }
 
-    /// The collective of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -50,7 +48,6 @@ impl Collective {
     }
 
     /// By what the rate of the buffer is multiplied for that of the links: the share of the buffer that each GPU sends at the least.
-    #[must_use]
     pub fn bus_factor(self, ranks: usize) -> f64 {
         let others = (ranks.max(1) - 1) as f64 / ranks.max(1) as f64;
         match self {

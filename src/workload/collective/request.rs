@@ -66,19 +66,16 @@ impl CollectiveRequest {
     }
 
     /// How text is passed on.
-    #[must_use]
     pub fn protocol(&self, machine: &MachineSpec) -> Protocol {
         self.protocol.unwrap_or_else(|| choice::protocol(machine, self.kind, self.ranks, self.bytes))
     }
 
     /// Whether bytes are carried.
-    #[must_use]
     pub const fn carries_bytes(&self) -> bool {
         matches!(self.data, DataMode::Exact) || !self.injections.is_empty()
     }
 }
 
-/// What came of it.
 #[derive(Debug, Clone)]
 pub struct CollectiveOutcome {
     /// How hops were protected.

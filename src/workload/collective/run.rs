@@ -28,9 +28,6 @@ const SMALL: u64 = 4096;
 const MOST_BYTES: u64 = 2 << 30;
 
 /// Runs a collective. What is refused is no error but an outcome.
-///
-/// # Errors
-/// [`CollectiveError`].
 pub fn run_collective(
     machine: &MachineSpec,
     request: &CollectiveRequest,
@@ -117,9 +114,6 @@ fn timed_by_one(
 }
 
 /// Where faults can be placed in a collective.
-///
-/// # Errors
-/// [`CollectiveError`].
 pub fn collective_fault_points(
     machine: &MachineSpec,
     kind: Collective,

@@ -32,7 +32,6 @@ impl Passing {
     /// By copies, each added when it is there.
     pub const COPIES: Self = Self { turn: u64::MAX, streams: false };
 
-    /// That of a protocol.
     #[must_use]
     pub fn of(spec: &FabricSpec, protocol: Protocol) -> Self {
         Self { turn: spec.turn(protocol).max(ALIGNMENT), streams: protocol != Protocol::Copies }
@@ -42,11 +41,9 @@ impl Passing {
 /// A collective, laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// By GPU.
     pub programs: Vec<Program>,
     /// Bytes of the buffer of each GPU: what was asked for, filled up so that its parts are equal.
     pub buffer: u64,
-    /// Bytes of a part.
     pub part: u64,
     /// Where results lie: behind the buffer in an all-to-all, else in it.
     pub results: u64,
@@ -54,7 +51,6 @@ pub struct Plan {
 
 impl Plan {
     /// Bytes of memory that each GPU needs.
-    #[must_use]
     pub const fn memory(&self) -> u64 {
         self.results + self.buffer
     }
@@ -62,13 +58,11 @@ impl Plan {
 
 /// Lengths of the buffer of each GPU that differ by multiples of this are laid out alike but for their number of steps; transfers then differ by
 /// multiples of `message`.
-#[must_use]
 pub fn stride(kind: Collective, ranks: usize, message: u64) -> u64 {
     if pieces_repeat(kind) { PIECE } else { (ranks as u64).saturating_mul(message.next_multiple_of(ALIGNMENT).max(1)) }
 }
 
 /// Bytes of a part, and of the buffer of each of so many GPUs, at least one.
-#[must_use]
 pub fn extent(kind: Collective, ranks: usize, bytes: u64) -> (u64, u64) {
     let parts = if pieces_repeat(kind) { 1 } else { ranks as u64 };
     let part = bytes.div_ceil(parts).next_multiple_of(ALIGNMENT);
@@ -76,7 +70,6 @@ pub fn extent(kind: Collective, ranks: usize, bytes: u64) -> (u64, u64) {
 }
 
 /// Lays out a collective of so many GPUs, at least two, whose buffers have so many bytes, at least one.
-#[must_use]
 pub fn plan(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Plan {
     let (part, buffer) = extent(kind, ranks, bytes);
     let results = if kind == Collective::AllToAll { buffer } else { 0 };
@@ -92,7 +85,6 @@ pub fn plan(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Pla
 }
 
 /// The same ring with one GPU for all: each step is a transfer to itself.
-#[must_use]
 pub fn folded(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Option<Plan> {
     if !kind.is_ring() {
         return None;

@@ -33,7 +33,6 @@ pub struct Hop {
     pub receive: usize,
 }
 
-/// The rounds of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds(pub Vec<Vec<Hop>>);
 
@@ -202,9 +201,6 @@ impl Staging<'_> {
 }
 
 /// Runs a collective through the host.
-///
-/// # Errors
-/// [`CollectiveError`].
 pub(super) fn run_rounds(
     machine: &MachineSpec,
     request: &CollectiveRequest,

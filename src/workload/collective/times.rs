@@ -51,18 +51,15 @@ impl CollectiveTimes {
     }
 
     /// How long the kernel of a call runs; no time if the call was not among those measured.
-    #[must_use]
     pub fn of(&self, call: &CollectiveCall) -> Femtos {
         self.0.get(call).map_or(Femtos::ZERO, |one| one.time)
     }
 
-    /// All of them, by call.
     pub fn iter(&self) -> impl Iterator<Item = (&CollectiveCall, &CollectiveTime)> {
         self.0.iter()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

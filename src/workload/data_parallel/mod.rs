@@ -59,7 +59,6 @@ pub enum Part {
 }
 
 impl DataParallel {
-    #[must_use]
     pub fn iteration(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         for layer in self.instances() {
@@ -72,8 +71,6 @@ impl DataParallel {
         parts
     }
 
-    /// Bytes of all gradients.
-    #[must_use]
     pub fn gradients(&self) -> u64 {
         self.instances().flat_map(|layer| &layer.shapes).map(|shape| self.bytes(shape)).fold(0, u64::saturating_add)
     }
@@ -109,7 +106,6 @@ impl DataParallel {
 }
 
 /// Numbers in a tensor; the largest there is for more.
-#[must_use]
 pub fn elements(shape: &[u64]) -> u64 {
     shape.iter().copied().fold(1, u64::saturating_mul)
 }

@@ -70,7 +70,6 @@ impl WorkloadFileError {
     }
 
     /// Whether the file could not be read, rather than being wrong.
-    #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.kind == UNREADABLE
     }

@@ -20,7 +20,6 @@ const LONGEST: usize = 160;
 /// What is before the operations.
 #[derive(Debug, Default)]
 pub struct Head {
-    /// What it is, in a line.
     pub summary: Option<String>,
     /// Where its sizes come from.
     pub source: Vec<String>,
@@ -83,7 +82,6 @@ impl Reader {
         Head { summary, source, machine }
     }
 
-    /// A text of one line.
     fn line(&mut self, field: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {
         let text = self.text(field, value)?;
         let length = text.chars().count();

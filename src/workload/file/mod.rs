@@ -32,7 +32,6 @@ use toml::de::DeTable;
 /// The longest file that is read.
 const LONGEST: Bytes = Bytes(1 << 20);
 
-/// A workload file, unrolled.
 #[derive(Debug)]
 pub struct WorkloadFile {
     /// What it says about itself.
@@ -127,7 +126,6 @@ impl WorkloadFile {
     }
 
     /// Whether there is a collective among its steps.
-    #[must_use]
     pub fn calls_collectives(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }

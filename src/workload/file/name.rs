@@ -12,7 +12,6 @@ const LONGEST: usize = 64;
 /// A turn by the name of its repeat's index, innermost last.
 pub(super) type Turns = Vec<(String, u64)>;
 
-/// A name as written.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pieces: Vec<Piece>,

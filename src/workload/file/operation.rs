@@ -14,7 +14,6 @@ pub(super) struct Operation {
     /// Number of its GPU; the first if none is written.
     pub gpu: Option<Name>,
     pub span: Range<usize>,
-    /// The values of its fields.
     pub fields: Vec<(&'static str, Range<usize>)>,
 }
 

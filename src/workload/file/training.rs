@@ -23,7 +23,6 @@ const ELEMENTS: [(&str, u64); 2] = [("f32", 4), ("bf16", 2)];
 const BUCKET_CAP: u64 = 25 << 20;
 const FIRST_BUCKET: u64 = 1 << 20;
 
-/// Fields of a layer.
 const LAYER: [&str; 5] = ["name", "count", "uses", "shapes", "shared"];
 
 /// Events by which the streams of an operation wait for each other.
@@ -40,7 +39,6 @@ pub(super) struct Training {
 }
 
 impl Training {
-    /// Steps that it unrolls to.
     pub fn steps(&self) -> u64 {
         let steps = |part: &Part| match part {
             Part::Kernel(_) => 1,

@@ -34,7 +34,6 @@ const TABLE: &[(At, &[&str], CallKind)] = &[
     (Anywhere, &["Get", "Query", "IsCapturing", "Occupancy", "ElapsedTime", "CanAccessPeer"], CallKind::Query),
 ];
 
-/// What a call is for.
 pub(super) fn kind(name: &str) -> CallKind {
     let stem = stem(name);
     let fits = |at: &At, words: &[&str]| {

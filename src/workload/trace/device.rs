@@ -23,16 +23,13 @@ pub struct DeviceOp {
     pub place: Place,
 }
 
-/// Kind of a device operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
     Copy {
         direction: Direction,
         /// Size, bytes; 0 if the profiler does not say.
         bytes: u64,
-        /// Memory that is read.
         source: Memory,
-        /// Memory that is written.
         target: Memory,
     },
     Memset {

@@ -25,7 +25,6 @@ pub struct TraceError {
 pub(super) enum Kind {
     /// The system refused, or the compression is damaged.
     Unreadable,
-    /// The caller stopped it.
     Stopped,
     /// No format that is read.
     Unrecognised,
@@ -35,7 +34,6 @@ pub(super) enum Kind {
     Truncated,
     /// A column, table or field is missing.
     Missing,
-    /// One event is wrong.
     Event,
     /// Dates that cannot be of one clock.
     Clock,
@@ -102,19 +100,16 @@ impl TraceError {
     }
 
     /// Whether the file could not be read, rather than being wrong.
-    #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.kind == Kind::Unreadable
     }
 
     /// Whether nothing is wrong: the caller stopped the reading.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.kind == Kind::Stopped
     }
 
     /// Where it is wrong; nowhere if it is about the file as a whole.
-    #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.place.as_deref().copied()
     }

@@ -16,27 +16,21 @@ pub struct HostCall {
     pub correlation: Option<u64>,
     /// Whether it returned an error.
     pub failed: bool,
-    /// What it is for.
     pub what: CallKind,
     /// Where the file says so.
     pub place: Place,
 }
 
-/// What a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallKind {
-    /// To launch a kernel.
     Launch,
-    /// To launch a graph.
     GraphLaunch,
     Copy {
         /// Whether the call returns only when the program may touch the memory again, by its name.
         blocking: bool,
     },
     Memset,
-    /// To wait on the host.
     Synchronize(Waited),
-    /// To record an event in a stream.
     EventRecord,
     /// To make a stream wait for an event.
     StreamWait,
@@ -56,10 +50,8 @@ pub enum CallKind {
     Other,
 }
 
-/// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Waited {
-    /// All streams of a device.
     Device,
     Stream,
     Event,
@@ -74,7 +66,6 @@ pub struct Synchronization {
     pub waiting_stream: Option<u32>,
     /// What is waited for; `None`: a stream waits for an event.
     pub host_waits_for: Option<Waited>,
-    /// The stream that is waited for.
     pub stream: Option<u32>,
     /// Correlation of the call that recorded the event that is waited for.
     pub record: Option<u64>,

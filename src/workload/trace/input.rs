@@ -28,7 +28,6 @@ pub enum Input<'a> {
 
 impl Input<'_> {
     /// How messages call it.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
@@ -111,7 +110,6 @@ pub(super) struct Tape<'a> {
     progress: &'a RefCell<Progress<'a>>,
 }
 
-/// A reader that counts.
 struct Counted<R>(R, Rc<Cell<u64>>);
 
 impl<R: Read> Read for Counted<R> {

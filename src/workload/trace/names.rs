@@ -82,7 +82,6 @@ pub(super) fn collective(kernel: &str) -> Option<&str> {
     Some(if op.is_empty() { kernel } else { op })
 }
 
-/// Size of an element, bytes.
 pub(super) fn element_bytes(dtype: &str) -> Option<u64> {
     Some(match dtype {
         "Double" | "Long" | "ComplexFloat" | "UInt64" => 8,

@@ -10,10 +10,12 @@ pub type NameId = u32;
 pub enum Place {
     /// A line of the file of GPU operations.
     Line(u64),
-    /// A line of the file of calls.
     CallLine(u64),
     /// An event of a list, and the line that it begins on.
-    Event { event: u64, line: u64 },
+    Event {
+        event: u64,
+        line: u64,
+    },
     /// A row of a table of a database.
     Row {
         table: &'static str,
@@ -26,7 +28,6 @@ pub enum Place {
 
 impl Place {
     /// The line, in files that have some.
-    #[must_use]
     pub const fn line(self) -> Option<u64> {
         match self {
             Self::Line(line) | Self::CallLine(line) | Self::Event { line, .. } => Some(line),

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::files::excerpt;
 
-/// What is read, for messages.
 const READ: &str = "traces are read as JSON of the PyTorch profiler, `nsys stats --report cuda_gpu_trace --format csv`, \
                     `nsys export --type sqlite`, or Chakra execution traces, packed with gzip or not";
 

@@ -117,7 +117,6 @@ impl Desk {
         self.called.load(Ordering::Relaxed)
     }
 
-    /// Takes the call and the orders.
     pub fn take_orders(&self) -> Vec<Order> {
         let mut papers = self.lock();
         self.called.store(false, Ordering::Relaxed);
@@ -220,7 +219,6 @@ impl Desk {
         }
     }
 
-    /// The page has this state.
     pub fn told(&self, state: &State) {
         if state.phase == Phase::Ended {
             self.lock().told = true;

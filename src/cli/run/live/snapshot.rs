@@ -86,7 +86,6 @@ pub struct UnitState {
     pub busy: u64,
     pub idle: u64,
     pub stalls: Vec<(&'static str, u64)>,
-    /// What it is now.
     pub now: &'static str,
 }
 
@@ -123,7 +122,6 @@ impl Names {
         }
     }
 
-    /// The queues as they are.
     pub fn queues(&self, netlist: &Netlist) -> Vec<QueueState> {
         let channels: Vec<&dyn Channel> = netlist.channels().collect();
         let queue = |(place, known): &(usize, QueueState)| {
@@ -133,13 +131,11 @@ impl Names {
         self.queues.iter().map(queue).collect()
     }
 
-    /// The units as they are.
     pub fn units(&self, accounts: &[Account]) -> Vec<UnitState> {
         let named = self.accounts.iter().zip(accounts).enumerate().filter(|(place, _)| !self.silent.contains(place));
         named.map(|(_, (path, account))| unit(path, account)).collect()
     }
 
-    /// The gauges as they are.
     pub fn gauges(&self, netlist: &Netlist) -> Vec<GaugeState> {
         let values = netlist.gauges();
         self.gauges.iter().zip(values).map(|(path, value)| GaugeState { path: path.clone(), value }).collect()

@@ -21,7 +21,6 @@ const MOST_NOPS: usize = MOST_IDLE / 4;
 enum Part {
     /// A flit, with its TLP area if that is given.
     Flit(Dlp, Option<Box<[u8; TLP_BYTES]>>),
-    /// TLPs.
     Tlps(Vec<u8>),
 }
 

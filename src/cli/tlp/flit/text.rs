@@ -53,7 +53,6 @@ fn dllp(dlp: &Dlp) -> &'static str {
     }
 }
 
-/// Writes a TLP of flit mode.
 pub(in super::super) fn write_tlp(out: &mut impl Write, tlp: &FlitTlp) -> io::Result<()> {
     let repr = &tlp.repr;
     writeln!(out, "{}: {}", repr.name(), in_short(repr))?;

@@ -13,7 +13,6 @@ const NAMES: [&str; 10] = [
     "barrier",
 ];
 
-/// What a number means.
 pub(super) fn name(number: u64) -> Option<&'static str> {
     NAMES.get(usize::try_from(number).ok()?).copied()
 }

@@ -185,7 +185,6 @@ impl Nodes {
     }
 }
 
-/// What a node is.
 enum Work {
     Device(DeviceKind),
     Host,

@@ -21,12 +21,10 @@ pub enum ChakraWork<'a> {
     Collective(&'a str),
 }
 
-/// A node that is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChakraNode<'a> {
     /// Its number, from 1.
     pub id: u64,
-    /// What it is called.
     pub name: &'a str,
     pub work: ChakraWork<'a>,
     pub start_ns: u64,
@@ -39,23 +37,16 @@ pub struct ChakraNode<'a> {
     pub bytes: Option<u64>,
     /// Its thread or its stream.
     pub lane: u32,
-    /// Its GPU, if it has one.
     pub gpu: Option<u32>,
 }
 
 /// Writes what comes before all nodes.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_chakra_head(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&Metadata { version: VERSION.to_owned() }.encode_length_delimited_to_vec())
 }
 
 impl ChakraNode<'_> {
     /// Writes the node.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.message().encode_length_delimited_to_vec())
     }

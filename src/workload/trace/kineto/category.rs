@@ -36,7 +36,6 @@ const TABLE: &[(&[&str], Category)] = &[
 
 const FLOW: &str = "arrow from call to operation: the correlation says the same";
 
-/// What an event is.
 pub(super) fn of(phase: &str, category: &str) -> Category {
     match phase {
         "M" => return Category::Left("metadata"),

@@ -94,7 +94,6 @@ impl State {
         }
     }
 
-    /// What a JSON reader refuses.
     fn refused(&self, error: serde_json::Error, tape: &Tape<'_>) -> TraceError {
         let name = tape.name();
         let whole = self.event;
@@ -203,7 +202,6 @@ impl<'de> Visitor<'de> for Root<'_> {
     }
 }
 
-/// The list of events.
 struct List<'s>(&'s mut State);
 
 impl<'de> DeserializeSeed<'de> for List<'_> {

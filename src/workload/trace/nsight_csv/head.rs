@@ -50,7 +50,6 @@ impl Head {
         self.columns.len()
     }
 
-    /// Where a column is.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
@@ -65,7 +64,6 @@ impl Head {
         })
     }
 
-    /// What the unit of a column means.
     pub fn unit<T>(&self, column: usize, read: fn(&str) -> Option<T>, line: &Line<'_>) -> Result<T, TraceError> {
         let here = &self.columns[column];
         read(&here.unit).ok_or_else(|| {

@@ -11,7 +11,6 @@ pub(super) fn time(unit: &str) -> Option<i32> {
     })
 }
 
-/// Bytes of a size.
 pub(super) fn bytes(unit: &str) -> Option<f64> {
     let (prefix, thousand) = match unit.strip_suffix("iB") {
         Some(prefix) => (prefix, 1024.0),

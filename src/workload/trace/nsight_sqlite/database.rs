@@ -63,12 +63,10 @@ impl Database {
         self.tables.iter().map(|(name, table)| (name.as_str(), table.rows))
     }
 
-    /// Rows of all tables.
     pub fn rows(&self) -> u64 {
         self.tables.values().map(|table| table.rows).sum()
     }
 
-    /// An error that says what a table lacks.
     pub fn lacks(&self, table: &str, column: Option<&str>) -> TraceError {
         let what = match column {
             Some(column) => format!("the table {table} lacks the column {column}"),

@@ -91,7 +91,6 @@ impl<'d> Labels<'d> {
         Ok((format!("[CUDA memcpy {label}]"), direction))
     }
 
-    /// A kind of memory.
     pub fn memory(&self, kind: Option<i64>) -> Memory {
         kind.and_then(|kind| self.memories.get(&kind)).map_or(Memory::Unknown, |label| names::memory(label))
     }

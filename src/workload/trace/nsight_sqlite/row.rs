@@ -12,7 +12,6 @@ pub(super) struct Columns {
     pub optional: &'static [&'static str],
 }
 
-/// One row of a table.
 pub(super) struct Row<'r> {
     pub row: &'r rusqlite::Row<'r>,
     pub columns: &'r Columns,
