@@ -45,7 +45,7 @@
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
 pub use sealsim_aead::{aead, sealing};
-pub use sealsim_kernel::{self as sim, ports};
+pub use sealsim_kernel::ports;
 pub use sealsim_units as units;
 
 #[cfg(feature = "cli")]
@@ -76,6 +76,7 @@ pub mod replay;
 pub mod report;
 #[doc(hidden)]
 pub mod sampling;
+pub mod sim;
 pub mod system;
 #[doc(hidden)]
 pub mod validate;

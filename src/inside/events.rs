@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     files::RecordFile,
-    sim::{Clock, Listener, Passage, Place, Places, Spell},
+    sim::{Clock, Listener, Passage, Place, Places, Spell, activity_name},
     units::Femtos,
 };
 use std::{collections::BTreeMap, fmt::Write, io};
@@ -34,13 +34,11 @@ pub struct Event {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
     pub channels: Vec<String>,
-    /// As they were reported.
     pub events: Vec<Event>,
     /// By unit and state: fs.
     pub states: BTreeMap<(String, String), u64>,
 }
 
-/// Adds up what units are.
 #[derive(Default)]
 struct States {
     units: Vec<(String, Clock)>,
@@ -55,7 +53,7 @@ impl States {
     fn add(&mut self, Spell { account, activity, from, to }: Spell) {
         let (name, clock) = &self.units[account];
         let time = clock.edge(to).0 - clock.edge(from).0;
-        *self.states.entry((name.clone(), activity.name().to_owned())).or_default() += time;
+        *self.states.entry((name.clone(), activity_name(activity).to_owned())).or_default() += time;
     }
 }
 
@@ -114,7 +112,6 @@ impl EventLog {
         self.file.in_trouble()
     }
 
-    /// Writes what is left.
     pub fn close(mut self) -> io::Result<()> {
         for ((unit, state), time) in std::mem::take(&mut self.states.states) {
             self.line.clear();

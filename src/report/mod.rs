@@ -25,7 +25,6 @@ pub mod netlist;
 pub mod plot;
 mod record;
 pub mod replay;
-mod stalls;
 pub(crate) mod table;
 mod text;
 
@@ -35,7 +34,6 @@ pub use faults::{Faults, SignalRecord};
 pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
-pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
 pub const SCHEMA_VERSION: u32 = 3;

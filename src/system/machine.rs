@@ -25,7 +25,7 @@ use crate::{
         spec::CipherSpec,
     },
     pcie::{port::Port, spec::SwitchSpec},
-    sim::{Key, Netlist},
+    sim::{Key, Netlist, Stall},
     units::Bytes,
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
@@ -251,6 +251,7 @@ impl System {
     /// Builds what is below some of its root complexes; what sessions share counts those below all.
     pub(super) fn below(machine: &MachineSpec, roots: &[Root], request: &mut Request) -> Result<Self, RunError> {
         let mut netlist = Netlist::new();
+        netlist.name_stalls(Stall::NAMES);
         let mut sessions: Vec<_> = Session::of(request, machine.gpus())?.into_iter().map(Some).collect();
         let machines = machines(machine, &sessions.iter().flatten().collect::<Vec<_>>());
         let mut parts: Vec<Option<Parts>> = machines.iter().map(|_| None).collect();

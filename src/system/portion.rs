@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     gpu::pce::Pce,
-    sim::{Account, Channel, Effect, Injection, Netlist, Run, UnitError, UnitInfo},
+    sim::{Account, Channel, Effect, Injection, Netlist, Run, Stall, UnitError, UnitInfo},
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
@@ -201,6 +201,6 @@ fn unit((info, account): (&UnitInfo, &Account)) -> UnitOutcome {
         cycles: account.total(),
         busy: account.busy(),
         idle: account.idle(),
-        stalls: account.stalls().collect(),
+        stalls: Stall::in_account(account).collect(),
     }
 }

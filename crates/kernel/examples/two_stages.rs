@@ -2,13 +2,13 @@
 //! `cargo run -p sealsim-kernel --example two_stages`
 
 use sealsim_kernel::units::Frequency;
-use sealsim_kernel::{
-    Activity, Clock, Control, In, Kernel, Netlist, Now, Order, Out, Signals, Stall, Unit, Wake, ports, run,
-};
+use sealsim_kernel::{Activity, Clock, Control, In, Kernel, Netlist, Now, Order, Out, Signals, Unit, Wake, ports, run};
 use std::error::Error;
 
 const ITEMS: u64 = 10;
 const SERVICE: u64 = 5;
+/// What a unit waits for that cannot send.
+const FULL: u8 = 0;
 
 /// Sends numbers as long as there is room.
 struct Source(u64);
@@ -19,7 +19,7 @@ impl Unit for Source {
     fn tick(&mut self, now: Now, output: &mut Out<u64>) -> Wake {
         while self.0 < ITEMS {
             if !output.has_room(now.time) {
-                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+                return Wake::on_port(Activity::Stall(FULL));
             }
             output.push(now.time, self.0);
             self.0 += 1;
@@ -45,7 +45,7 @@ impl Unit for Stage {
                 return Wake::at(done, Activity::Busy);
             }
             if !ports.output.has_room(now.time) {
-                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+                return Wake::on_port(Activity::Stall(FULL));
             }
             ports.output.push(now.time, item);
         }
@@ -90,8 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let run = run(&mut net, kernel, Order::Ascending, &mut |_| Control::Continue)?;
         println!("{kernel:?}: {} after {} ticks", run.end, run.ticks);
         for (unit, account) in net.accounts().iter().zip(&run.accounts) {
-            let stalls: Vec<_> = account.stalls().map(|(stall, cycles)| format!("{} {cycles}", stall.name())).collect();
-            println!("  {}: busy {}, idle {}, {}", unit.name, account.busy(), account.idle(), stalls.join(", "));
+            let full: u64 = account.stalls().filter(|stall| stall.0 == FULL).map(|stall| stall.1).sum();
+            println!("  {}: busy {}, idle {}, behind a full queue {full}", unit.name, account.busy(), account.idle());
         }
     }
     Ok(())

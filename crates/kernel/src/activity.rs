@@ -1,136 +1,7 @@
 //! What a unit does with each of its cycles, and the account of them.
 
 use super::probe::Probe;
-use serde::Serialize;
 use std::{any::Any, cell::OnceCell, collections::VecDeque, fmt};
-
-/// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum Stall {
-    /// Flow-control credits of the link partner.
-    Credit,
-    /// A free tag for a read request.
-    ReadTags,
-    /// Fewer reads outstanding: as many as the engine may have are.
-    OutstandingReads,
-    /// Room in the read buffer, which reads in flight have taken.
-    ReadBuffer,
-    /// Room in the link's transmit queue.
-    LinkBusy,
-    /// The link is in Recovery.
-    Recovery,
-    /// Room in the replay buffer.
-    ReplayFull,
-    /// Read data in flight.
-    ReadData,
-    /// A free entry in the tag queue.
-    TagQueueFull,
-    /// A verdict that later work depends on.
-    AuthDependency,
-    /// AES keystream.
-    AesBusy,
-    /// The GHASH unit.
-    GhashBusy,
-    /// Room in the quarantine buffer.
-    Quarantine,
-    /// Device memory.
-    HbmBusy,
-    /// A place in service of the root complex for a read.
-    ReadsInService,
-    /// A place in service of the root complex for a write.
-    WritesInService,
-    /// The CPU cipher.
-    HostCipher,
-    /// A free staging slot.
-    StagingFull,
-    /// Fewer pushes in flight: as many as the driver may have are.
-    PushesInFlight,
-    /// Fewer messages in flight in the copy engine.
-    MessagesInFlight,
-    /// Fewer stripes in flight in the copy engine.
-    StripesInFlight,
-    /// The submission of work to the GPU.
-    Submission,
-    /// The completion of work by the GPU.
-    Completion,
-    /// An earlier transfer that this one is ordered after.
-    Order,
-    /// A TLP that could share a MAC.
-    Aggregate,
-    /// The engine that several units share.
-    EngineBusy,
-    /// Other GPUs of a collective.
-    Collective,
-}
-
-impl Stall {
-    /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 27] = [
-        Self::Credit,
-        Self::ReadTags,
-        Self::OutstandingReads,
-        Self::ReadBuffer,
-        Self::LinkBusy,
-        Self::Recovery,
-        Self::ReplayFull,
-        Self::ReadData,
-        Self::TagQueueFull,
-        Self::AuthDependency,
-        Self::AesBusy,
-        Self::GhashBusy,
-        Self::Quarantine,
-        Self::HbmBusy,
-        Self::ReadsInService,
-        Self::WritesInService,
-        Self::HostCipher,
-        Self::StagingFull,
-        Self::PushesInFlight,
-        Self::MessagesInFlight,
-        Self::StripesInFlight,
-        Self::Submission,
-        Self::Completion,
-        Self::Order,
-        Self::Aggregate,
-        Self::EngineBusy,
-        Self::Collective,
-    ];
-
-    /// The name as outputs print it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Credit => "credit",
-            Self::ReadTags => "read_tags",
-            Self::OutstandingReads => "outstanding_reads",
-            Self::ReadBuffer => "read_buffer",
-            Self::LinkBusy => "link_busy",
-            Self::Recovery => "recovery",
-            Self::ReplayFull => "replay_full",
-            Self::ReadData => "read_data",
-            Self::TagQueueFull => "tag_queue_full",
-            Self::AuthDependency => "auth_dependency",
-            Self::AesBusy => "aes_busy",
-            Self::GhashBusy => "ghash_busy",
-            Self::Quarantine => "quarantine",
-            Self::HbmBusy => "hbm_busy",
-            Self::ReadsInService => "reads_in_service",
-            Self::WritesInService => "writes_in_service",
-            Self::HostCipher => "host_cipher",
-            Self::StagingFull => "staging_full",
-            Self::PushesInFlight => "pushes_in_flight",
-            Self::MessagesInFlight => "messages_in_flight",
-            Self::StripesInFlight => "stripes_in_flight",
-            Self::Submission => "submission",
-            Self::Completion => "completion",
-            Self::Order => "order",
-            Self::Aggregate => "aggregate",
-            Self::EngineBusy => "engine_busy",
-            Self::Collective => "collective",
-        }
-    }
-}
 
 /// What a unit is during a cycle. It is the place of these cycles in an account, in one byte: kernels compare it at every tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,31 +9,46 @@ pub struct Activity(u8);
 
 #[expect(non_upper_case_globals, non_snake_case, reason = "they read as what they are: alternatives")]
 impl Activity {
-    const COUNT: usize = 2 + Stall::ALL.len();
+    const COUNT: usize = 2 + Self::STALLS;
+
+    /// Causes of stalls that units can tell apart.
+    pub const STALLS: usize = 30;
 
     /// The unit has no work in this cycle.
-    pub const Idle: Self = Self(Stall::ALL.len() as u8);
+    pub const Idle: Self = Self(Self::STALLS as u8);
     /// The unit works in this cycle.
-    pub const Busy: Self = Self(Stall::ALL.len() as u8 + 1);
+    pub const Busy: Self = Self(Self::STALLS as u8 + 1);
 
-    /// The unit has work and waits, by cause.
+    /// The unit has work and waits. What for, its author numbers, below [`Self::STALLS`]; see [`Netlist::name_stalls`](crate::Netlist::name_stalls).
+    ///
+    /// # Panics
+    /// In debug builds, of a number that is too large.
     #[must_use]
     #[inline(always)]
-    pub const fn Stall(stall: Stall) -> Self {
-        Self(stall as u8)
+    pub fn Stall(cause: impl Into<u8>) -> Self {
+        let cause = cause.into();
+        debug_assert!((cause as usize) < Self::STALLS, "cause {cause} of a stall");
+        Self(cause)
     }
 
     /// What it waits for, if it does.
     #[must_use]
     #[inline]
-    pub fn stall(self) -> Option<Stall> {
-        Stall::ALL.get(self.index()).copied()
+    pub const fn stall(self) -> Option<u8> {
+        if self.index() < Self::STALLS { Some(self.0) } else { None }
     }
 
-    /// The name as outputs print it.
+    /// What it is called: busy, idle, or as `stalls` name its cause.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        self.stall().map_or(if self == Self::Busy { "busy" } else { "idle" }, Stall::name)
+    pub fn name(self, stalls: &[&'static str]) -> &'static str {
+        let unnamed = if self == Self::Busy {
+            "busy"
+        } else if self == Self::Idle {
+            "idle"
+        } else {
+            "stall"
+        };
+        stalls.get(self.index()).copied().unwrap_or(unnamed)
     }
 
     /// Its place in an account.
@@ -347,9 +233,9 @@ impl Account {
         since
     }
 
-    /// Cycles by stall, those that occurred.
-    pub fn stalls(&self) -> impl Iterator<Item = (Stall, u64)> + '_ {
-        Stall::ALL.into_iter().map(|stall| (stall, self.cycles[Activity::Stall(stall).index()])).filter(|&(_, n)| n > 0)
+    /// Cycles by cause of stall, those that occurred.
+    pub fn stalls(&self) -> impl Iterator<Item = (u8, u64)> + '_ {
+        (0..).zip(self.cycles[..Activity::STALLS].iter().copied()).filter(|&(_, cycles)| cycles > 0)
     }
 
     /// What the unit is now.
@@ -385,25 +271,19 @@ mod tests {
     fn every_cycle_is_charged_once() {
         let mut account = Account::default();
         account.charge(5, 7, Activity::Idle);
-        account.charge(9, 0, Activity::Stall(Stall::Credit));
+        account.charge(9, 0, Activity::Stall(3));
         account.settle(20);
         account.settle(20);
         assert_eq!((account.idle(), account.busy()), (7, 2));
-        assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Credit, 11)]);
+        assert_eq!(account.stalls().collect::<Vec<_>>(), [(3, 11)]);
         assert_eq!(account.total(), 20);
     }
 
     #[test]
-    fn the_numbers_of_the_stalls_are_their_places() {
-        for (place, stall) in Stall::ALL.into_iter().enumerate() {
-            assert_eq!(stall as usize, place);
-            assert_eq!(serde_json::to_value(stall).unwrap(), stall.name());
-            let waits = Activity::Stall(stall);
-            assert_eq!((waits.stall(), waits.name()), (Some(stall), stall.name()));
-            assert_eq!(format!("{waits:?}"), format!("Stall({stall:?})"));
-        }
-        let others = [Activity::Idle, Activity::Busy];
-        assert_eq!(others.map(|other| (other.stall(), other.name())), [(None, "idle"), (None, "busy")]);
-        assert_eq!(format!("{others:?}"), "[Idle, Busy]");
+    fn stalls_are_called_as_they_are_named() {
+        let all = [Activity::Stall(0), Activity::Stall(1), Activity::Stall(29), Activity::Idle, Activity::Busy];
+        assert_eq!(all.map(Activity::stall), [Some(0), Some(1), Some(29), None, None]);
+        assert_eq!(all.map(|one| one.name(&["first", "second"])), ["first", "second", "stall", "idle", "busy"]);
+        assert_eq!(format!("{all:?}"), "[Stall(0), Stall(1), Stall(29), Idle, Busy]");
     }
 }

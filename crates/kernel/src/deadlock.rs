@@ -29,7 +29,7 @@ pub(super) fn waits(netlist: &Netlist, accounts: &[Account]) -> Vec<Wait> {
         .into_iter()
         .map(|unit| Wait {
             unit: units[unit].name.clone(),
-            state: accounts[unit].current().name().into(),
+            state: accounts[unit].current().name(netlist.stall_names()).into(),
             on: edges[unit]
                 .as_ref()
                 .map(|&(other, channel)| (units[other].name.clone(), channels[channel].path().to_owned())),

@@ -35,7 +35,7 @@ mod wake;
 mod watch;
 mod wire;
 
-pub use activity::{Account, Activity, Stall};
+pub use activity::{Account, Activity};
 pub use board::Signals;
 pub use channel::{Carrier, Channel, Side};
 pub use clock::{Clock, ClockError, Now};

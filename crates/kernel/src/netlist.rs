@@ -76,6 +76,7 @@ pub struct Netlist {
     board: Rc<Board>,
     /// By unit: who hears its account.
     heard: Vec<Option<Probe>>,
+    stall_names: &'static [&'static str],
 }
 
 impl Netlist {
@@ -86,6 +87,15 @@ impl Netlist {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Names what its units wait for, in the order of their numbers; without, a deadlock says `stall`.
+    pub const fn name_stalls(&mut self, names: &'static [&'static str]) {
+        self.stall_names = names;
+    }
+
+    pub(super) const fn stall_names(&self) -> &'static [&'static str] {
+        self.stall_names
     }
 
     pub(super) fn board(&self) -> Rc<Board> {

@@ -28,7 +28,7 @@ impl Unit for Stage {
                 return Wake::at(done, Activity::Busy);
             }
             if !ports.output.has_room(now.time) {
-                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+                return Wake::on_port(Activity::Stall(0));
             }
             ports.output.push(now.time, item);
             self.holds = None;
@@ -55,7 +55,7 @@ impl Unit for Source {
     fn tick(&mut self, now: Now, output: &mut Out<u64>) -> Wake {
         while self.made < self.items {
             if !output.has_room(now.time) {
-                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+                return Wake::on_port(Activity::Stall(0));
             }
             output.push(now.time, self.made);
             self.made += 1;

@@ -90,7 +90,6 @@ pub struct FrontEndSpec {
     /// Whether its LCE writes host memory; the other one reads it, and copies within device memory.
     pub writes_host: bool,
     pub pces: usize,
-    /// Whether confidential computing is on.
     pub confidential: bool,
     pub tag_queue_depth: u64,
     /// When consumers may see plaintext.
@@ -115,7 +114,6 @@ pub struct Failure {
     pub other_messages: u64,
 }
 
-/// A command of a push.
 #[derive(Debug, Clone)]
 struct Step {
     /// Cycle from which on it is decoded.
@@ -166,7 +164,7 @@ pub struct FrontEnd {
 type Refusal = (Activity, u64);
 
 /// Nothing can go on before a port changes.
-const fn stall(stall: Stall) -> Option<Refusal> {
+fn stall(stall: Stall) -> Option<Refusal> {
     Some((Activity::Stall(stall), Wake::NEVER))
 }
 

@@ -1,7 +1,10 @@
 //! Dates that can be counted by hand. CPU and GPU run at 1 GHz, so a cycle is a nanosecond.
 
 use super::{super::*, machine::Setup};
-use crate::units::{Bytes, BytesPerCycle, Cycles};
+use crate::{
+    sim::Stall,
+    units::{Bytes, BytesPerCycle, Cycles},
+};
 use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
 
@@ -129,7 +132,7 @@ fn under_eager_release_the_next_copy_waits_for_the_verdict_and_the_consumer_does
     // The verdict comes 5000 cycles after the notice, of which the completion has taken 100.
     assert_eq!(outcomes[0].verified.0, (end + 5_000 - 100) * 1_000_000);
     assert_eq!(outcomes[1].start, outcomes[0].verified);
-    let waits = run.accounts[0].stalls().find(|(stall, _)| stall.name() == "auth_dependency");
+    let waits = Stall::in_account(&run.accounts[0]).find(|(stall, _)| stall.name() == "auth_dependency");
     assert_eq!(waits.map(|(_, cycles)| cycles), Some(2 * 4_900));
 }
 
@@ -139,7 +142,7 @@ fn the_driver_accounts_for_every_cycle_of_one_message() {
     let (_, run) = setup.go();
     let account = &run.accounts[0];
     assert_eq!(account.busy(), 1_000 + 600 + 100);
-    let stalls: Vec<_> = account.stalls().map(|(stall, cycles)| (stall.name(), cycles)).collect();
+    let stalls: Vec<_> = Stall::in_account(account).map(|(stall, cycles)| (stall.name(), cycles)).collect();
     let (sealing, waiting) = (1 + seal(4096) + 1, 1 + launch(4096) + 900);
     assert_eq!(stalls, [("host_cipher", sealing), ("completion", waiting)]);
 }
@@ -153,7 +156,8 @@ fn a_doorbell_that_finds_no_room_stalls_the_driver() {
     setup.driver.push = Cycles(10);
     let (mini, run) = setup.go();
     assert_eq!(mini.driver().outcomes()[0].messages, 4);
-    let stalled: u64 = run.accounts[0].stalls().filter(|(stall, _)| stall.name() == "submission").map(|s| s.1).sum();
+    let stalled: u64 =
+        Stall::in_account(&run.accounts[0]).filter(|(stall, _)| stall.name() == "submission").map(|s| s.1).sum();
     // The GPU takes push 1 at once; push 2 waits in the queue; push 3 waits for it until push 1 is done, push 4 until push 2 is.
     let (work, ring) = (launch_large(), 1_000 + 10);
     let freed = |pushes: u64| ring + 1 + pushes * work + 1;

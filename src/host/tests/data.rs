@@ -3,7 +3,6 @@
 use super::super::*;
 use std::{cell::RefCell, io, rc::Rc};
 
-/// Byte of a copy's plaintext.
 pub fn byte(copy: usize, offset: u64) -> u8 {
     ((offset ^ offset >> 7 ^ offset >> 13).wrapping_mul(167) as u8).wrapping_add(copy as u8)
 }

@@ -25,7 +25,6 @@ impl Pushes for Mailbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
     Value(u64),
-    /// Releases its value twice.
     Twice,
     Nothing,
     /// Calls a push done whose tags then turn out wrong.

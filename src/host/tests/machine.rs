@@ -15,7 +15,6 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc};
 
-/// All that a run depends on.
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub cipher: CipherSpec,
@@ -199,7 +198,6 @@ impl Setup {
 /// What has been stored in private memory, by copy.
 type Stored = Rc<RefCell<Vec<Vec<u8>>>>;
 
-/// Both ends of each channel.
 struct Channels {
     jobs: (Out<CipherJob>, In<CipherJob>),
     done: (Out<CipherDone>, In<CipherDone>),

@@ -1,7 +1,10 @@
 //! What is submitted on each path, and that the bytes arrive.
 
 use super::{super::*, data, machine::Setup};
-use crate::units::{Bytes, BytesPerCycle};
+use crate::{
+    sim::Stall,
+    units::{Bytes, BytesPerCycle},
+};
 use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
 
@@ -98,7 +101,7 @@ fn a_pool_smaller_than_a_push_makes_smaller_pushes() {
         assert!(delivered(&mini));
         assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
         assert_eq!(mini.memory.borrow().staging_fill(), (3, 3));
-        assert!(run.accounts[0].stalls().any(|(stall, _)| stall.name() == "staging_full"));
+        assert!(Stall::in_account(&run.accounts[0]).any(|(stall, _)| stall.name() == "staging_full"));
     }
 }
 
@@ -111,7 +114,7 @@ fn a_slow_gpu_fills_staging_and_a_slow_cipher_does_not() {
     let (mini, run) = setup.go();
     assert!(delivered(&mini));
     let full = |run: &crate::sim::Run| -> u64 {
-        run.accounts[0].stalls().filter(|(stall, _)| stall.name() == "staging_full").map(|s| s.1).sum()
+        Stall::in_account(&run.accounts[0]).filter(|(stall, _)| stall.name() == "staging_full").map(|s| s.1).sum()
     };
     assert!(full(&run) > run.accounts[0].total() / 4, "{}", full(&run));
     setup.cipher.seal_rate = BytesPerCycle(100);

@@ -4,7 +4,6 @@ use super::record::{Recorder, UnitRecord};
 use crate::{sim::Activity, units::Femtos};
 use std::collections::BTreeMap;
 
-/// A unit over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitTrack {
     pub name: String,
@@ -66,7 +65,7 @@ impl Recorder {
             if activity == Activity::Idle {
                 continue;
             }
-            let sort = activity.stall().map_or(0, |stall| 1 + stall as usize);
+            let sort = activity.stall().map_or(0, |stall| 1 + usize::from(stall));
             let is_short = to.0 - from.0 < least.0;
             if short.spells > 0 && (!is_short || from.0 - short.to.0 > least.0) {
                 slices.extend(short.take());

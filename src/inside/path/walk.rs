@@ -5,7 +5,7 @@ use super::{
     record::{Input, Recorder, UnitRecord},
 };
 use crate::{
-    sim::{Activity, Stall},
+    sim::{Activity, Stall, activity_name},
     units::Femtos,
 };
 use std::collections::BTreeMap;
@@ -28,9 +28,7 @@ pub struct Share {
     pub place: String,
     /// As of a [`Part`].
     pub state: &'static str,
-    /// How long in all.
     pub time: Femtos,
-    /// In how many parts.
     pub parts: usize,
 }
 
@@ -68,7 +66,7 @@ impl Path {
 /// Stalls that end when the receiver of a queue makes room.
 fn waits_for_room(activity: Activity) -> bool {
     matches!(
-        activity.stall(),
+        Stall::of(activity),
         Some(Stall::LinkBusy | Stall::TagQueueFull | Stall::Submission | Stall::HbmBusy | Stall::EngineBusy)
     )
 }
@@ -76,17 +74,17 @@ fn waits_for_room(activity: Activity) -> bool {
 /// Whether a unit has so much to do that what is in its queues waits.
 fn is_at_work(activity: Activity) -> bool {
     activity == Activity::Busy
-        || matches!(activity.stall(), Some(Stall::ReadsInService | Stall::WritesInService | Stall::Recovery))
+        || matches!(Stall::of(activity), Some(Stall::ReadsInService | Stall::WritesInService | Stall::Recovery))
 }
 
 /// Stalls that end when the engine has taken what it has.
 fn waits_for_engine(activity: Activity) -> bool {
-    matches!(activity.stall(), Some(Stall::AesBusy | Stall::GhashBusy))
+    matches!(Stall::of(activity), Some(Stall::AesBusy | Stall::GhashBusy))
 }
 
 /// What ends a stall, where that comes over the link.
 fn awaited(activity: Activity) -> Option<u64> {
-    match activity.stall()? {
+    match Stall::of(activity)? {
         Stall::Credit => Some(CREDITS),
         Stall::ReplayFull => Some(ACK),
         _ => None,
@@ -94,7 +92,7 @@ fn awaited(activity: Activity) -> Option<u64> {
 }
 
 fn state(activity: Activity) -> &'static str {
-    if activity == Activity::Idle { "latency" } else { activity.name() }
+    if activity == Activity::Idle { "latency" } else { activity_name(activity) }
 }
 
 impl UnitRecord {

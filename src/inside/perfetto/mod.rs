@@ -61,7 +61,6 @@ pub struct LeftOut {
     pub messages: u64,
 }
 
-/// A listener that writes a trace.
 pub struct Trace {
     writer: Writer,
     window: Window,
@@ -211,15 +210,13 @@ fn title(message: &Message) -> String {
     format!("{copy}{what} {}, {} B", message.number + 1, message.bytes)
 }
 
-/// Whether a message has a track.
 fn has_track(id: u64) -> bool {
     id.is_multiple_of((2 * id / ALL).next_power_of_two())
 }
 
 /// Names of slices: stalls by their numbers, then busy, then stages.
 fn names() -> Vec<&'static str> {
-    let stalls = Stall::ALL.into_iter().map(Stall::name);
-    stalls.chain(["busy"]).chain(Stage::ALL.into_iter().map(Stage::name)).collect()
+    Stall::NAMES.iter().copied().chain(["busy"]).chain(Stage::ALL.into_iter().map(Stage::name)).collect()
 }
 
 const fn stage_name(stage: Stage) -> u64 {
@@ -272,7 +269,7 @@ impl Listener for Trace {
         if activity == Activity::Idle {
             return;
         }
-        let name = activity.stall().map_or(Stall::ALL.len(), |stall| stall as usize) as u64 + 1;
+        let name = activity.stall().map_or(Stall::ALL.len(), usize::from) as u64 + 1;
         let clock = self.clocks[account];
         let span = (clock.edge(from), clock.edge(to));
         if self.window.meets(span.0, span.1) {

@@ -20,7 +20,6 @@ const BY_RANK: i32 = 3;
 /// Names of arguments, in the order of their numbers from 1.
 const ARGUMENTS: [&str; 9] = ["start_ps", "end_ps", "cycles", "message", "copy", "bytes", "gpu", "left_out", "reason"];
 
-/// The number of an argument's name.
 pub(super) fn argument(name: &str, value: u64) -> Argument {
     Argument { name_iid: iid(name), uint_value: Some(value), string_value: None }
 }
@@ -33,13 +32,11 @@ fn iid(name: &str) -> u64 {
     ARGUMENTS.iter().position(|one| *one == name).map_or(0, |place| place as u64 + 1)
 }
 
-/// How an event is called.
 pub(super) enum Name {
     Known(u64),
     Text(String),
 }
 
-/// A trace in progress.
 pub(super) struct Writer {
     file: RecordFile,
 }
@@ -93,7 +90,6 @@ impl Writer {
         self.put(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
     }
 
-    /// A slice from one time to another.
     pub fn slice(&mut self, track: u64, name: Name, (from, to): (Femtos, Femtos), mut arguments: Vec<Argument>) {
         arguments.insert(0, argument("start_ps", from.picos()));
         arguments.insert(1, argument("end_ps", to.picos()));
@@ -113,7 +109,6 @@ impl Writer {
         self.event(at, TrackEvent { debug_annotations: arguments, flow_ids, terminating_flow_ids, ..instant });
     }
 
-    /// A counter's value from a time on.
     pub fn count(&mut self, track: u64, at: Femtos, value: u64) {
         let counter = event(EventType::Counter, track, None);
         self.event(at, TrackEvent { counter_value: Some(value.cast_signed()), ..counter });

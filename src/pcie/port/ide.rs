@@ -47,7 +47,7 @@ impl Engine {
     }
 
     /// The cycle in which both are free, and what is waited for until then.
-    const fn free_in(&self) -> (u64, Activity) {
+    fn free_in(&self) -> (u64, Activity) {
         let (aes, ghash) = (self.aes.free_in(), self.ghash.free_in());
         if aes >= ghash { (aes, Activity::Stall(Stall::AesBusy)) } else { (ghash, Activity::Stall(Stall::GhashBusy)) }
     }

@@ -9,6 +9,7 @@ use crate::{
         messages::Message,
         path::{Recorder, UnitSlice, UnitTrack},
     },
+    sim::Stall,
     units::Femtos,
 };
 
@@ -59,7 +60,7 @@ fn left_out(least: Femtos, merged: usize, rows: usize) -> Option<String> {
 }
 
 fn of_unit(slice: &UnitSlice, units: &[UnitTrack], places: &[Option<usize>]) -> Slice {
-    let (label, state) = match slice.activity.stall() {
+    let (label, state) = match Stall::of(slice.activity) {
         Some(stall) => (stall.name(), SliceState::Stall),
         None => ("busy", SliceState::Busy),
     };

@@ -19,7 +19,7 @@ use crate::{
     },
     gpu::mapping::{KeyDirection, KeyName, SYSMEM_READ, simulation_key, simulation_nonce_tail},
     sealing::{Key as SealingKey, SealingSpec},
-    sim::{Clock, In, Key, Netlist, Out, Rx, Tx},
+    sim::{Clock, In, Key, Netlist, Out, Rx, Stall, Tx},
     units::Femtos,
 };
 use std::{cell::RefCell, rc::Rc};
@@ -254,6 +254,7 @@ pub(super) fn netlist(machine: &MachineSpec, request: &mut FabricRequest) -> Res
     let spec = machine.fabric.as_ref().ok_or_else(|| RunError::Build("the machine has no table `fabric`".into()))?;
     let common = Common::new(machine, spec, request)?;
     let mut netlist = Netlist::new();
+    netlist.name_stalls(Stall::NAMES);
     let ends = ends(&mut netlist, &common)?;
     let mut expected = expected(&request.programs);
     let memories = std::mem::take(&mut request.memories);

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     config::MachineSpec,
     host::spec::CipherWork,
-    sim::{Activity, Netlist, Stall, UnitInfo},
+    sim::{Activity, Netlist, Stall, UnitInfo, activity_name},
     system::{
         machine::{Parts, Placed},
         outcome::{Candidate, Sort},
@@ -311,7 +311,7 @@ impl<'r> Finder<'r> {
         let unit = self.names().nth(evidence.unit).unwrap_or_default().to_owned();
         let state = match evidence.activity {
             Activity::Busy if unit == "host.cipher" && !self.seals() => "copying",
-            other => other.name(),
+            other => activity_name(other),
         };
         let candidate = Candidate {
             parameter: parameter.to_owned(),

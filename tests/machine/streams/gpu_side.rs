@@ -25,8 +25,8 @@ use sealsim::{
     },
     ports,
     sim::{
-        self, Activity, Clock, Control, In, Kernel, Key, Netlist, Now, Order, Out, Rx, Signals, SimulationError, Tx,
-        Unit, Wake,
+        self, Activity, Clock, Control, In, Kernel, Key, Netlist, Now, Order, Out, Rx, Signals, SimulationError, Stall,
+        Tx, Unit, Wake,
     },
     units::{Femtos, Frequency},
 };
@@ -430,6 +430,7 @@ impl GpuSide {
         let script = numbered.iter().map(|&(cycle, number, ..)| (cycle, number)).collect();
         let host = Host { script, expected, seen: Vec::new(), answers: VecDeque::new(), free: [0; 3] };
         let mut netlist = Netlist::new();
+        netlist.name_stalls(Stall::NAMES);
         let ports = AllPorts::of(&mut netlist, shelf);
         Self::wired(netlist, machine, host, ports)
     }

@@ -210,7 +210,7 @@ fn recovery_takes_its_time_and_loses_nothing() {
         assert_eq!(link.traffic()[0].recoveries, 1);
         (outcome.accounts[0].clone(), link.host_sink(0).last)
     };
-    assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Recovery, 1000)]);
+    assert_eq!(Stall::in_account(&account).collect::<Vec<_>>(), [(Stall::Recovery, 1000)]);
     assert!(end > 1500);
 }
 
@@ -233,7 +233,8 @@ fn a_full_replay_buffer_stalls_the_transmitter_and_limits_the_rate() {
     plan.up = vec![Feed::new(2000, |n| write(BASE + n * 256 % MEMORY, 256, true))];
     let (link, outcome) = go(&plan, Kernel::Skip, Order::Ascending, &[]).unwrap();
     check(&plan, &link, "replay buffer");
-    let full = outcome.accounts[1].stalls().find(|(stall, _)| *stall == Stall::ReplayFull).map_or(0, |(_, n)| n);
+    let full =
+        Stall::in_account(&outcome.accounts[1]).find(|(stall, _)| *stall == Stall::ReplayFull).map_or(0, |(_, n)| n);
     assert!(full > 100_000, "{full}");
     // The first TLP takes five cycles and a flight; its Ack waits 42 cycles and flies; by then all four are there.
     let expected = 4.0 * 256e9 / (4 + 100 + 42 + 100) as f64;

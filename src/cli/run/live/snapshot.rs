@@ -1,6 +1,6 @@
 //! A machine at an instant, as the page shows it.
 
-use crate::sim::{Account, Channel, ChannelOutline, Netlist};
+use crate::sim::{Account, Channel, ChannelOutline, Netlist, Stall, activity_name};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -147,8 +147,8 @@ fn unit(path: &str, account: &Account) -> UnitState {
         path: path.to_owned(),
         busy: account.busy(),
         idle: account.idle(),
-        stalls: account.stalls().map(|(stall, cycles)| (stall.name(), cycles)).collect(),
-        now: account.current().name(),
+        stalls: Stall::in_account(account).map(|(stall, cycles)| (stall.name(), cycles)).collect(),
+        now: activity_name(account.current()),
     }
 }
 
