@@ -100,7 +100,6 @@ struct Outcome {
     stages: Vec<StageOutcome>,
 }
 
-/// What came out of a stage.
 #[derive(Debug, Serialize)]
 struct StageOutcome {
     name: String,
@@ -199,7 +198,6 @@ impl Arguments {
     }
 }
 
-/// A machine under calibration.
 struct Calibration {
     config: String,
     settings: Vec<String>,

@@ -14,6 +14,7 @@ use clap_complete::Shell;
   sealsim completions zsh > ~/.zfunc/_sealsim
   sealsim completions fish > ~/.config/fish/completions/sealsim.fish")]
 pub struct Completions {
+    /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }

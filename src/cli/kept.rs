@@ -16,7 +16,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The longest file of pieces.
 const LONGEST: Bytes = Bytes(256 << 20);
 
 /// Pieces of an answer, as a file keeps them.
@@ -79,7 +78,6 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
     }
 }
 
-/// Where pieces are kept.
 fn folder() -> Option<PathBuf> {
     dirs::cache_dir().map(|folder| folder.join("sealsim").join("unfinished"))
 }

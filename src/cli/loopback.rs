@@ -119,7 +119,6 @@ pub(super) struct Server {
     thread: JoinHandle<()>,
 }
 
-/// A site at its address.
 struct House<S> {
     /// By these names it may be called.
     hosts: [String; 2],
@@ -170,7 +169,6 @@ impl Server {
         Ok(Self { address, end, thread })
     }
 
-    /// Where the page is.
     pub fn address(&self) -> &str {
         &self.address
     }

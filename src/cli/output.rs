@@ -73,7 +73,6 @@ pub(super) fn fitted(text: &str) -> String {
     layout::fitted(text, width())
 }
 
-/// Prints on standard output.
 pub(super) fn print(text: &str) {
     let _ = Output.write_all(text.as_bytes());
     let _ = Output.flush();
@@ -108,7 +107,6 @@ pub(super) fn show_usage(error: &clap::Error) -> io::Result<()> {
     if error.use_stderr() { io::stderr().write_all(seen.as_bytes()) } else { io::stdout().write_all(seen.as_bytes()) }
 }
 
-/// A diagnostic without colours.
 struct Plain<'a>(&'a Report);
 
 impl Display for Plain<'_> {

@@ -73,7 +73,6 @@ fn no_page(error: PageError) -> Failure {
     Failure::InputOutput(miette!("no page: {error}"))
 }
 
-/// The command line as a shell takes it.
 pub(super) fn command_line() -> String {
     let mut words = vec!["sealsim".to_owned()];
     words.extend(std::env::args_os().skip(1).map(quoted));

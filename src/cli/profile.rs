@@ -48,7 +48,6 @@ impl ProfileArguments {
         self.read_all(progress)?.pop().ok_or_else(several)
     }
 
-    /// Reads all, each of which is of another rank.
     pub fn read_all(&self, progress: &Progress) -> Result<Vec<Trace>, Failure> {
         if self.files.len() > 1 && self.api.is_some() {
             let help = "give databases (`nsys export --type sqlite`) instead of tables";

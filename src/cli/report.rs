@@ -82,7 +82,6 @@ pub(super) fn study_files(folder: &Path) -> [PathBuf; 4] {
     ["study.json", "points.jsonl", "points.csv", "points.parquet"].map(|name| folder.join(name))
 }
 
-/// What a sweep's folder holds.
 pub(super) fn study_report(folder: &Path) -> Result<StudyReport, Failure> {
     let record = FolderRecord::read(folder)?;
     Ok(StudyReport::new(record, Table::read_csv(&folder.join("points.csv"))?))

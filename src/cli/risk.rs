@@ -67,7 +67,6 @@ pub struct Arguments {
     format: RiskFormat,
 }
 
-/// Reads the name of a policy.
 fn policy() -> impl TypedValueParser<Value = Release> {
     let known = Release::ALL.map(|release| PossibleValue::new(release.name()).help(release.summary()));
     PossibleValuesParser::new(known).try_map(|name| {

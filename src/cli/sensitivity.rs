@@ -142,7 +142,6 @@ fn settle(kept: Kept<Rate>, answer: Result<Sensitivity, SensitivityError>) -> Re
 }
 
 impl Arguments {
-    /// What is run, for people.
     fn subject(&self, question: &Question) -> String {
         match (&self.work.workload, question.workload.copies.first()) {
             (None, Some(copy)) => format!("{}:{}", direction_name(copy.direction), Bytes(copy.bytes)),

@@ -89,7 +89,6 @@ struct Whole {
     engine: EngineArguments,
 }
 
-/// Damaged chunks that are named.
 const SHOWN: usize = 5;
 
 /// So often the chunks that are missing are submitted: those that come back damaged, again.
@@ -400,7 +399,6 @@ fn gather_folder(path: &Path) -> Result<(), Failure> {
 }
 
 impl Whole {
-    /// Begins the page, if one is asked for.
     fn begin(&self, study: &Path, out: &Path) -> Result<Option<PageFile>, Failure> {
         let files = study_files(out);
         let mut others = vec![("STUDY", Some(study)), ("--plot", self.plot.as_deref())];

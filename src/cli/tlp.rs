@@ -38,7 +38,6 @@ pub struct Arguments {
     verb: Verb,
 }
 
-/// Longest input of `decode`.
 const LONGEST_HEX: Bytes = Bytes(4 << 20);
 /// Lines without a log that are named one by one.
 const MOST_SKIPPED: usize = 8;
@@ -165,7 +164,6 @@ enum TlpFormat {
     Json,
 }
 
-/// What a stream of bytes holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stream {
     Tlps,

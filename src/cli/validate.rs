@@ -156,7 +156,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// Begins the page, if one is asked for.
     fn begin(&self) -> Result<Option<PageFile>, Failure> {
         let tables = self.measured.iter().map(|path| ("--measured", Some(path.as_path())));
         let scored = self.score.iter().flatten().map(|path| ("--score", Some(path.as_path())));

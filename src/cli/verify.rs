@@ -120,7 +120,6 @@ struct CaseFailure {
 /// The longest file of vectors; the longest published ones have 3 MB.
 const MOST: Bytes = Bytes(64 << 20);
 
-/// The longest file with an engine.
 const MOST_OF_ENGINE: Bytes = Bytes(1 << 20);
 
 /// Runs the verb.

@@ -19,7 +19,6 @@ impl Watch {
         Self { bar: bar(what), interruption: Interruption::listen() }
     }
 
-    /// Whether anybody sees it.
     pub fn is_seen(&self) -> bool {
         !self.bar.is_hidden()
     }
@@ -29,7 +28,6 @@ impl Watch {
         if self.interruption.asked() { Control::Stop } else { Control::Continue }
     }
 
-    /// Tells of a part of the whole that is done.
     pub fn tell(&self, part: f64) {
         self.bar.inc((part * PARTS as f64) as u64);
     }

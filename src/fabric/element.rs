@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a buffer is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {

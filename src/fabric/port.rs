@@ -46,7 +46,6 @@ ports! {
     }
 }
 
-/// One end of a bundle.
 #[derive(Debug)]
 pub struct Port {
     clock: Clock,

@@ -63,7 +63,6 @@ pub struct NcclSpec {
     pub expected_ll: BytesPerCycle,
 }
 
-/// How text is passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -124,7 +123,6 @@ impl Framing {
 }
 
 impl FabricSpec {
-    /// How a protocol cuts text.
     pub const fn framing(&self, protocol: Protocol) -> Framing {
         let (share, nvls) = (protocol.share(), matches!(protocol, Protocol::Nvls));
         let text = (self.payload.0 * share.0 / share.1) & !15;

@@ -27,7 +27,6 @@ use crate::{
 };
 use std::{cell::RefCell, collections::VecDeque, ops::Range, rc::Rc};
 
-/// Text to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub target: u8,

@@ -6,7 +6,6 @@ use crate::{
 };
 use std::rc::Rc;
 
-/// The keys of all pairs, in a run with bytes.
 #[derive(Debug, Clone)]
 pub struct PairKeys {
     format: Format,

@@ -50,7 +50,6 @@ ports! {
     }
 }
 
-/// A transfer that is being read.
 #[derive(Debug)]
 struct Reading {
     target: u8,

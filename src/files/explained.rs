@@ -8,7 +8,6 @@ pub trait Explained: Error + Sized {
     /// Its kind, a name that programs may rely on: `config::range`.
     fn code(&self) -> Cow<'_, str>;
 
-    /// What to do about it.
     fn help(&self) -> Option<&str> {
         None
     }

@@ -74,7 +74,6 @@ struct Unverified {
     parts: Vec<Part>,
 }
 
-/// What one job has written of it.
 #[derive(Debug)]
 struct Part {
     job: JobId,
@@ -198,7 +197,6 @@ impl Hbm {
         part.filter(|_| adds && entry.verdict.is_none()).map(|part| &mut part.written)
     }
 
-    /// Takes a write that has been served.
     fn take_write(&mut self, write: MemoryWrite, ports: &mut Ports) {
         if write.unverified {
             let visible = self.date_of_visible();

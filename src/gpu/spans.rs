@@ -4,7 +4,6 @@ use super::work::{Edge, Mark};
 use crate::units::Femtos;
 use std::collections::BTreeMap;
 
-/// What is known of copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spans {
     /// By copy: from the first byte that an engine was to move to the last that it had moved.

@@ -46,7 +46,6 @@ ports! {
     }
 }
 
-/// What is known of one of the two tags.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Tag {
     #[default]
@@ -115,7 +114,6 @@ impl Entry {
     }
 }
 
-/// Counters of the tag queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TagCounts {
     /// Most entries at once.

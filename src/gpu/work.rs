@@ -28,7 +28,6 @@ impl Item for CopyPush {
     }
 }
 
-/// What the compute side does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computation {
     /// A kernel that runs this long by itself.
@@ -153,7 +152,6 @@ pub struct Job {
     pub bytes: u64,
     /// Where the expected tag is read or the computed tag is written.
     pub tag: u64,
-    /// Where the IV is written.
     pub iv: u64,
     /// The IV as the engine reports it, and the nonce that it gives.
     pub iv_bytes: [u8; 12],
@@ -307,7 +305,6 @@ impl Item for TagEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     pub job: JobId,
-    /// Whether the tags agree.
     pub ok: bool,
 }
 
@@ -354,7 +351,6 @@ impl Item for MemoryWrite {
     }
 }
 
-/// A message for the SMs.
 #[derive(Debug, Clone)]
 pub struct SmJob {
     pub id: JobId,
@@ -474,7 +470,6 @@ impl Item for MemoryRead {
     }
 }
 
-/// Bytes read from device memory.
 #[derive(Debug, Clone)]
 pub struct MemoryData {
     pub address: u64,

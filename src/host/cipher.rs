@@ -54,7 +54,6 @@ ports! {
     }
 }
 
-/// A job on its thread.
 #[derive(Debug)]
 struct Running {
     job: CipherJob,

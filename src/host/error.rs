@@ -49,12 +49,10 @@ impl HostError {
     /// The highest cost of one step of the driver or the cipher: a quarter of an hour at 1 GHz.
     pub const MAX_CYCLES: u64 = 1 << 40;
 
-    /// Refuses a rate of zero.
     pub(super) const fn check_rate(what: &'static str, rate: u64) -> Result<(), Self> {
         if rate == 0 { Err(Self::NoRate { what }) } else { Ok(()) }
     }
 
-    /// Refuses a cost beyond [`Self::MAX_CYCLES`].
     pub(super) const fn check_cost(what: &'static str, cost: Cycles) -> Result<(), Self> {
         if cost.0 > Self::MAX_CYCLES { Err(Self::Cost { what, cost }) } else { Ok(()) }
     }

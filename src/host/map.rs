@@ -54,7 +54,6 @@ const REGISTER_WINDOW: u64 = 1 << 24;
 pub const fn doorbell(gpu: u8) -> u64 {
     REGISTERS + gpu as u64 * REGISTER_WINDOW
 }
-/// Where the registers of a GPU lie.
 pub const fn registers(gpu: u8) -> std::ops::Range<u64> {
     doorbell(gpu)..doorbell(gpu) + REGISTER_WINDOW
 }
@@ -86,7 +85,6 @@ pub const fn pinned(copy: usize, offset: u64) -> u64 {
     PINNED + copy as u64 * WINDOW.0 + offset
 }
 
-/// A place in host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Byte of the staging buffers.

@@ -112,7 +112,6 @@ pub(super) fn layout(spec: &StagingSpec, message: Bytes) -> Result<(u64, u64, u6
 }
 
 impl Staging {
-    /// Bytes of the whole pool.
     pub const fn bytes(&self) -> u64 {
         self.spec.buffer.0 * self.spec.buffers as u64
     }
@@ -186,12 +185,10 @@ impl Staging {
         (number < self.count).then(|| (SlotId(number as u32), within - place * self.stride))
     }
 
-    /// A slot that has been used.
     pub fn get(&self, id: SlotId) -> Option<&Slot> {
         self.slots.get(id.0 as usize)
     }
 
-    /// The same, to be changed.
     pub fn get_mut(&mut self, id: SlotId) -> Option<&mut Slot> {
         self.slots.get_mut(id.0 as usize)
     }

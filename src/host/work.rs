@@ -90,10 +90,8 @@ impl JobKind {
     }
 }
 
-/// A message for a thread.
 #[derive(Debug, Clone)]
 pub struct CipherJob {
-    /// Number of the job.
     pub id: u64,
     pub kind: JobKind,
     /// The staging slot, or [`SlotId::NONE`].
@@ -125,10 +123,8 @@ pub enum Party {
     User,
 }
 
-/// A job that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CipherDone {
-    /// Number of the job.
     pub id: u64,
     /// Whether the message is where it should be: false for a wrong tag.
     pub ok: bool,
@@ -152,7 +148,6 @@ impl Item for CipherDone {
     }
 }
 
-/// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {

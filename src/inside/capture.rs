@@ -54,7 +54,6 @@ pub struct Lanes {
     pub lanes: u32,
 }
 
-/// One direction of a link.
 #[derive(Debug)]
 struct Interface {
     channel: usize,
@@ -62,7 +61,6 @@ struct Interface {
     lanes: Lanes,
 }
 
-/// A packet that has been sent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
     date: Femtos,

@@ -13,7 +13,6 @@ use crate::{
 };
 use std::any::Any;
 
-/// What an item is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     pub what: &'static str,
@@ -84,7 +83,6 @@ fn of_done(done: Done) -> Identity {
     }
 }
 
-/// What an item with this word is about.
 pub fn identity(item: &dyn Any, key: u64) -> Identity {
     fn find<T: 'static>(item: &dyn Any, identity: impl FnOnce(&T) -> Identity) -> Option<Identity> {
         item.downcast_ref::<T>().map(identity)

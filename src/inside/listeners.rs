@@ -6,13 +6,11 @@ use crate::{
 };
 use std::{any::Any, cell::RefCell, rc::Rc};
 
-/// Listeners, each of which hears what it wants to hear.
 #[derive(Default)]
 pub struct Listeners {
     listeners: Vec<Hearer>,
 }
 
-/// One of them, and what it hears, by number.
 struct Hearer {
     listener: SharedListener,
     channels: Vec<bool>,
@@ -25,7 +23,6 @@ impl Listeners {
         self.listeners.push(Hearer { listener, channels: Vec::new(), accounts: Vec::new(), gauges: Vec::new() });
     }
 
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.listeners.is_empty()
     }

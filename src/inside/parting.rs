@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap as Map;
 /// Events around the parting that are shown, on each side.
 pub const AROUND: usize = 4;
 
-/// An event, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub time: u64,

@@ -21,13 +21,11 @@ use serde::Serialize;
 /// Equal collectives of a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct CollectiveRecord {
-    /// What the GPUs did.
     pub op: &'static str,
     /// How many they were.
     pub ranks: usize,
     /// Bytes of the buffer of each.
     pub bytes: u64,
-    /// How often it was called.
     pub calls: u64,
     /// From the first transfer to the last GPU being done, in ps.
     pub time_ps: u64,
@@ -39,7 +37,6 @@ pub struct CollectiveRecord {
 }
 
 impl CollectiveRecord {
-    /// Those of a workload.
     pub fn all(times: &CollectiveTimes) -> Vec<Self> {
         let record = |(call, one): (&CollectiveCall, &CollectiveTime)| Self {
             op: call.kind.name(),

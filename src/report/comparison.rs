@@ -92,7 +92,6 @@ fn sampled<'t>(text: &mut String, all: impl Iterator<Item = &'t Told> + Clone) {
     );
 }
 
-/// Copies in one direction.
 struct Way<'c> {
     direction: Direction,
     /// In the order in which they were asked for.

@@ -57,7 +57,6 @@ pub struct Difference {
     pub units: Vec<Change>,
 }
 
-/// A run as it is compared.
 pub struct Side {
     pub events: Events,
     /// When it ends, in ps, and the shares of its path, if it was run.

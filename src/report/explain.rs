@@ -93,7 +93,6 @@ pub struct StageRecord {
 pub struct FreedRecord {
     pub place: String,
     pub state: &'static str,
-    /// The parameter that was relaxed.
     pub parameter: String,
     pub value: String,
     pub relaxed_to: String,
@@ -108,7 +107,6 @@ pub struct Explanation {
     pub path: PathRecord,
     /// With the first cause freed.
     pub freed: Option<FreedRecord>,
-    /// The message that was asked for.
     pub message: Option<MessageRecord>,
     /// Messages, or where nothing is sealed pushes.
     pub messages: usize,

@@ -30,7 +30,6 @@ pub struct Faults {
 #[derive(Debug, Clone, Serialize)]
 pub struct SignalRecord {
     pub unit: String,
-    /// Name of the error.
     pub signal: &'static str,
     pub text: &'static str,
     /// Whether the unit has repaired it.

@@ -93,7 +93,6 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// The manifest of a run.
     #[must_use]
     pub fn new(resolved: &Resolved, workload: &Workload, payload: Option<PayloadRecord>, outcome: &Outcome) -> Self {
         let faults = workload.injections.iter().cloned().map(|one| InjectionArgument(one).to_string());

@@ -10,7 +10,6 @@ use crate::{
 use serde::Serialize;
 use std::time::Duration;
 
-/// What a run gave.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub schema_version: u32,
@@ -78,9 +77,7 @@ pub struct CopyRecord {
     pub gb_per_s: Option<f64>,
     /// GCM messages.
     pub messages: u64,
-    /// Tags that were right.
     pub tags_verified: u64,
-    /// Tags that were wrong.
     pub tags_failed: u64,
     /// Whether the machine reports it complete.
     pub completed: bool,
@@ -100,13 +97,11 @@ pub struct UnitRecord {
     pub clock_hz: u64,
     pub cycles: u64,
     pub busy: u64,
-    /// Cycles with nothing to do.
     pub idle: u64,
     /// Cycles of waiting, by what for; those that occurred.
     pub stalls: Named<u64>,
 }
 
-/// What the run cost the host.
 #[derive(Debug, Clone, Serialize)]
 pub struct Host {
     pub wall_s: f64,

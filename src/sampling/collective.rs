@@ -25,7 +25,6 @@ pub struct SampledCollective {
     pub high: Femtos,
     /// Bytes of a GPU's buffer that were simulated, in all runs together.
     pub simulated: u64,
-    /// How many runs it were.
     pub runs: usize,
 }
 

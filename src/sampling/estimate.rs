@@ -14,7 +14,6 @@ use std::collections::{HashMap, HashSet};
 /// How often the interval of a figure holds what a run of all of it gives, as far as lines and noise go.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A figure at the whole length.
 #[derive(Debug, Clone, Copy)]
 struct Figure {
     middle: f64,

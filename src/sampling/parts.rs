@@ -13,7 +13,6 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a length counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -21,7 +20,6 @@ pub enum Unit {
     Turns,
 }
 
-/// A part of some work.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub what: What,

@@ -23,7 +23,6 @@ pub struct Asked<'a> {
     pub machine: &'a MachineSpec,
     /// The work; only its timing counts.
     pub workload: &'a Workload,
-    /// How long its collectives take.
     pub collectives: &'a CollectiveTimes,
     /// How much of it is simulated.
     pub sample: Sample,

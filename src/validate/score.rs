@@ -21,7 +21,6 @@ pub struct Scored {
     pub used_to_fit: bool,
 }
 
-/// Errors over some points.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Errors {
     /// Mean of the errors' magnitudes.
@@ -37,7 +36,6 @@ pub struct Errors {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetScore {
     pub name: String,
-    /// What its table holds.
     pub kind: &'static str,
     pub machines: Vec<String>,
     pub points: usize,

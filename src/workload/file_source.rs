@@ -13,7 +13,6 @@ use std::{
 const WINDOW: usize = 256 << 10;
 const WINDOWS: usize = 4;
 
-/// A file, read in windows.
 #[derive(Debug)]
 pub struct FileSource {
     path: PathBuf,

@@ -87,7 +87,6 @@ impl FromStr for InjectionArgument {
     }
 }
 
-/// Reads the selectors of a fault.
 struct Reader<'a> {
     text: &'a str,
     point: &'a str,

@@ -64,7 +64,6 @@ pub enum WorkloadStep {
     },
     /// What follows is done by another thread of the host.
     Thread { name: String },
-    /// Starts the kernel of a collective.
     Collective {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
@@ -78,7 +77,6 @@ pub enum WorkloadStep {
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
-        /// How long it takes.
         duration: Femtos,
     },
     /// Notes on the stream that an event has come when all before it is done.
@@ -114,7 +112,6 @@ pub struct StepFault {
     pub step: usize,
     pub field: &'static str,
     pub what: String,
-    /// What to do about it.
     pub remedy: String,
 }
 
@@ -313,7 +310,6 @@ impl<'s> NumbersByGpu<'s> {
     }
 }
 
-/// Puts numbers for names.
 pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> Lowered {
     let (mut streams, mut events) = (NumbersByGpu::default(), NumbersByGpu::default());
     let mut buffers = Numbers::default();

@@ -9,7 +9,6 @@ use miette::miette;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What is printed as JSON.
 #[derive(Serialize)]
 struct Document<'a> {
     config: &'a str,

@@ -18,7 +18,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The longest file of vectors.
 const MOST: Bytes = Bytes(64 << 20);
 
 /// Blocks of text and AAD that are shown where nothing says how many, and with --all: some hundred MB of stages.
@@ -158,7 +157,6 @@ fn sides<'a>(arguments: &'a Arguments, chosen: &'a Chosen) -> Result<(Given<'a>,
     Ok((given, chosen.case.said(chosen.direction)))
 }
 
-/// The message that the arguments mean.
 fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
     let own = &arguments.message;
     let Some(vector) = &own.vector else {

@@ -29,7 +29,6 @@ struct Document<'a> {
     aead: &'a AeadSpec,
 }
 
-/// Runs such an engine alone.
 pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> Result<(), Failure> {
     if let Some(bits) = arguments.key_bits {
         set_key_bits(&mut spec, bits)?;

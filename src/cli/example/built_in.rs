@@ -99,7 +99,6 @@ built_in![
     Vectors "tests/vectors/gcmEncryptExtIV128.rsp" "AES-128-GCM, of NIST CAVP (public domain)",
 ];
 
-/// All files that are built in.
 pub fn all() -> Vec<Example> {
     let files = FILES.iter().map(|(kind, path, about, bytes)| Example {
         kind: *kind,

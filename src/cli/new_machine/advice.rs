@@ -137,7 +137,6 @@ fn written(machine: &Resolved, path: &str, amount: i128) -> String {
     kind.map_or_else(|| amount.to_string(), |kind| kind.print(u64::try_from(amount).unwrap_or(u64::MAX)))
 }
 
-/// Copies that may be measured.
 fn candidates(secure: bool) -> Result<Vec<Point>, Failure> {
     let mut table = "platform,mode,host_memory,direction,bytes,gb_per_s\n".to_owned();
     for mode in if secure { &["cc", "off"][..] } else { &["off"] } {

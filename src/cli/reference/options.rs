@@ -14,7 +14,6 @@ pub fn page(program: &Command) -> String {
     page
 }
 
-/// What a verb does, in a line or at length.
 fn about(verb: &Command, at_length: bool) -> String {
     let long = at_length.then(|| verb.get_long_about()).flatten();
     long.or(verb.get_about()).map(ToString::to_string).unwrap_or_default()

@@ -38,7 +38,6 @@ pub(in crate::cli) struct Job {
     pub out: Option<PathBuf>,
     /// Whether to take its SHA-256.
     pub digest: bool,
-    /// Where the manifest goes.
     pub manifest: Option<PathBuf>,
     /// Where a page of the results goes, begun.
     pub page: Option<PageFile>,

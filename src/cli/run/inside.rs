@@ -83,7 +83,6 @@ impl InsideArguments {
         self.targets().map(|(name, target)| (name, target.map(|target| target.path.as_path()))).into()
     }
 
-    /// Refuses what cannot be written.
     pub(super) fn check(&self, has_bytes: bool) -> Result<(), Failure> {
         if self.waves_message.is_some() && !has_bytes {
             let help = "leave out one of them";

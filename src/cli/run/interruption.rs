@@ -18,7 +18,6 @@ impl Interruption {
         interruption
     }
 
-    /// Whether one has come.
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

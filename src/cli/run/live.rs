@@ -84,7 +84,6 @@ fn refused(port: u16, error: &io::Error) -> Failure {
     Failure::InputOutput(miette!(help = help, "{text}"))
 }
 
-/// A page that is served.
 pub(super) struct Live {
     desk: Arc<Desk>,
     server: Server,

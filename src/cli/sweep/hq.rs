@@ -32,7 +32,6 @@ pub(super) enum HqError {
     },
 }
 
-/// A job: an array of tasks.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Job {
     info: Info,

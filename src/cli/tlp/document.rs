@@ -12,7 +12,6 @@ use crate::pcie::wire::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What an object describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -97,7 +96,6 @@ fn names<F: Family>() -> Vec<&'static str> {
     F::fields().iter().map(|field| field.name).collect()
 }
 
-/// The fields of an item that is printed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Fields {
@@ -111,7 +109,6 @@ pub(super) enum Fields {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Correction {
-    /// Its place in the flit.
     pub(super) byte: u8,
     /// The bits that were wrong, as two hexadecimal digits.
     pub(super) bits: String,

@@ -59,7 +59,6 @@ pub(super) fn each<T>(
     Ok(made)
 }
 
-/// An object in the text, and what is before it.
 pub(super) struct Object<'a> {
     number: usize,
     before: &'a str,

@@ -32,7 +32,6 @@ pub(super) fn items(bytes: &[u8]) -> Vec<Item> {
     reader.finish(rest)
 }
 
-/// Reads flits in order.
 #[derive(Default)]
 struct Reader {
     items: Vec<Item>,

@@ -7,7 +7,6 @@ use crate::pcie::wire::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Problem {
     pub(super) severity: Severity,
@@ -56,7 +55,6 @@ pub(super) struct Tlp {
     pub(super) link: Option<Link>,
 }
 
-/// A flit, without the TLPs in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flit {
     pub(super) dlp: Dlp,
@@ -77,7 +75,6 @@ pub(super) struct FlitTlp {
     pub(super) trailer: Vec<u8>,
 }
 
-/// What one item of a stream is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Tlp(Box<Tlp>),
@@ -92,7 +89,6 @@ pub(super) enum Content {
     EndOfDataStream,
     Flit(Box<Flit>),
     FlitTlp(Box<FlitTlp>),
-    /// NOP TLPs behind each other.
     Nop {
         count: usize,
     },

@@ -42,7 +42,6 @@ pub(super) struct Log {
     pub(super) place: String,
     /// The device that logged it, for example `0000:00:1c.0`, if the line names one.
     pub(super) device: Option<String>,
-    /// Logged in flit mode.
     pub(super) flit: bool,
     pub(super) header: Vec<Word>,
     pub(super) prefixes: Vec<Word>,

@@ -15,7 +15,6 @@ use std::io::{self, Write};
 
 const ROUTING: [&str; 6] = ["to root", "by address", "by ID", "broadcast", "local", "gathered to root"];
 
-/// Writes an item, its problems last.
 pub(super) fn write(out: &mut impl Write, item: &Item) -> io::Result<()> {
     if let Some(source) = &item.source {
         writeln!(out, "{source}")?;

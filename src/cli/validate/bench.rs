@@ -75,7 +75,6 @@ pub fn refused(error: CatalogueError) -> Failure {
 /// The machine that stands for each platform.
 pub type Machines = BTreeMap<String, Resolved>;
 
-/// How points are simulated.
 pub struct Bench {
     /// The machine for every platform, if one was given.
     pub hw: Option<String>,
@@ -88,7 +87,6 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// With the machine that stands for each platform.
     pub fn new(platforms: BTreeMap<String, String>, interruption: Interruption) -> Self {
         let threads = pool::threads();
         Self { hw: None, designs: Vec::new(), settings: Vec::new(), threads, platforms, interruption }

@@ -4,7 +4,6 @@ use super::opening::Opening;
 use crate::{fabric::memory::Text, sealing::Key};
 use std::{collections::VecDeque, sync::Arc};
 
-/// The transfers of a source.
 #[derive(Debug)]
 pub(super) struct Flow {
     /// Bytes of each transfer.

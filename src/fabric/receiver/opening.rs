@@ -12,7 +12,6 @@ pub(super) struct Opening {
     /// Where it lies in its transfer.
     pub start: u64,
     pub bytes: u64,
-    /// Text that has come.
     pub came: u64,
     /// Whether its tag has come, if it has one.
     tagged: bool,

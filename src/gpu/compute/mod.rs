@@ -48,7 +48,6 @@ ports! {
     }
 }
 
-/// Something that runs, or will.
 #[derive(Debug)]
 struct Running {
     start: u64,

@@ -84,7 +84,6 @@ impl Bench {
     }
 }
 
-/// A kernel of so many cycles.
 const fn kernel(cycles: u64) -> Computation {
     Computation::Kernel { duration: Femtos(cycles * 1_000_000) }
 }

@@ -3,7 +3,6 @@
 use crate::gpu::work::JobId;
 use std::ops::Range;
 
-/// A first message in flight.
 #[derive(Debug)]
 struct First {
     copy: usize,
@@ -14,7 +13,6 @@ struct First {
     verified: bool,
 }
 
-/// First messages in flight.
 #[derive(Debug, Default)]
 pub(super) struct Firsts {
     /// The copy that the last message belonged to.

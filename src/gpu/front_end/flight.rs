@@ -126,7 +126,6 @@ impl Flights {
         Some(&mut flight.tag)
     }
 
-    /// A message has its verdict.
     pub fn verified(&mut self, job: JobId) {
         self.changed = true;
         self.unjudged.remove(&job);

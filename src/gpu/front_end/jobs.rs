@@ -16,7 +16,6 @@ use crate::{
 };
 
 impl FrontEnd {
-    /// Starts a transfer, or its first stripe.
     pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports) -> Option<Refusal> {
         let job = self.job(transfer, now.time)?;
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);

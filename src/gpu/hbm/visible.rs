@@ -25,7 +25,6 @@ pub struct Exposure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exposed {
     pub message: JobId,
-    /// When its verdict came.
     pub time: Femtos,
     /// When its first byte was visible, if one was by then.
     pub first_visible: Option<Femtos>,
@@ -83,7 +82,6 @@ impl Visible {
         (self.messages.len() as u64, self.bytes.value())
     }
 
-    /// When more is visible.
     pub fn next(&self) -> Option<Femtos> {
         self.writes.front().map(|write| write.visible)
     }

@@ -31,7 +31,6 @@ pub enum Space {
     Physical(Aperture),
 }
 
-/// An address with its space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Byte address, below 2^57.
@@ -40,7 +39,6 @@ pub struct Location {
 }
 
 impl Location {
-    /// A GPU virtual address.
     #[must_use]
     pub const fn virt(address: u64) -> Self {
         Self { address, space: Space::Virtual }

@@ -22,7 +22,6 @@ impl Pattern {
         }
     }
 
-    /// The byte at `position` of the filled range.
     pub const fn byte(self, position: u64) -> u8 {
         let value = match self {
             Self::B1(v) => v as u64,
@@ -123,7 +122,6 @@ impl Transfer {
         }
     }
 
-    /// Where the IV is written.
     pub fn iv(&self) -> Option<Location> {
         match self.operation {
             Operation::Encrypt { iv, .. } => Some(Location { address: iv, space: self.destination.space }),

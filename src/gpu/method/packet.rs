@@ -58,7 +58,6 @@ pub enum PacketError {
     Immediate,
 }
 
-/// One header and its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     opcode: Opcode,
@@ -89,7 +88,6 @@ impl Packet {
         Ok(Self { opcode, subchannel, method, data })
     }
 
-    /// How the address moves.
     pub fn opcode(&self) -> Opcode {
         self.opcode
     }

@@ -29,7 +29,6 @@ impl Field {
     }
 }
 
-/// Who executes a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The host, HOPPER_CHANNEL_GPFIFO_A = 0xC86F.
@@ -38,7 +37,6 @@ pub enum Class {
     CopyEngine,
 }
 
-/// One row of a method map.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Method {
     /// Name, as in the class header.

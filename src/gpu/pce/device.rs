@@ -52,7 +52,6 @@ impl Pce {
         None
     }
 
-    /// Takes data from device memory.
     pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports) {
         while let Some(data) = ports.data.arrive(now.time) {
             let Some((number, address, bytes)) = self.device_order.pop_front() else {

@@ -251,7 +251,6 @@ impl Pce {
         deposit
     }
 
-    /// Passes the expected tag on to the tag queue.
     pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports) {
         let date = self.clock.edge(now.cycle + 1);
         let bytes = self.format.tag_bytes();

@@ -12,7 +12,6 @@ use crate::{
     sim::{Activity, ErrorSignal, Now, Signals, Stall, Wake},
 };
 
-/// A read that is outstanding.
 #[derive(Debug, Default)]
 struct Slot {
     read: Read,
@@ -154,7 +153,6 @@ impl Pce {
         None
     }
 
-    /// Takes completions as they come.
     #[inline(always)]
     pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports) {
         if ports.completions.as_ref().is_some_and(|completions| !completions.is_empty(now.time)) {

@@ -10,7 +10,6 @@ use crate::{
 /// What goes into a PCE's engine.
 #[derive(Debug, Clone)]
 pub enum EngineInput {
-    /// A message, or a part of one, starts.
     Message(MessageInput),
     /// The next bytes of its text, in order. They come to the engine with beats.
     Text(Payload),
@@ -41,7 +40,6 @@ pub(super) fn tell(meter: &Option<Meter>, cycle: u64, input: impl FnOnce() -> En
 }
 
 impl Pce {
-    /// Tells that the message of transfer `number` starts.
     pub(super) fn tell_of_start(&self, number: u64, direction: SealOpen, cycle: u64) {
         tell(&self.meter, cycle, || {
             let place = (number - self.first) as usize;

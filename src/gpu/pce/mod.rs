@@ -81,7 +81,6 @@ use weight::Weight;
 pub use input::{EngineInput, MessageInput};
 pub use shared::EnginePorts;
 
-/// The keys of a logical engine.
 #[derive(Debug)]
 pub struct Keys {
     pub h2d: Key,
@@ -144,7 +143,6 @@ ports! {
     }
 }
 
-/// A physical copy engine.
 #[derive(Debug)]
 pub struct Pce {
     spec: PceSpec,
@@ -464,7 +462,6 @@ impl Pce {
         share_at
     }
 
-    /// Gives up a transfer.
     fn fail(&mut self, number: u64, signal: ErrorSignal, why: String, now: Now, ports: &mut Ports) {
         let computed_sent = self.transfer(number).is_none_or(|t| t.failed.is_some());
         if computed_sent {

@@ -40,7 +40,6 @@ impl Opening {
         self.worker.post(move || state.lock().unwrap_or_else(PoisonError::into_inner).message.seed(&tag));
     }
 
-    /// Takes the next piece of ciphertext.
     pub fn take(&self, piece: Payload) {
         let (keys, state) = (Arc::clone(&self.keys), Arc::clone(&self.state));
         self.worker.post(move || {

@@ -17,7 +17,6 @@ use std::{cell::Cell, collections::VecDeque, rc::Rc};
 /// What of a transfer waits for its verdict.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Whether its plaintext waits.
     pub waits: bool,
     /// None before its first read.
     share: Option<Share>,
@@ -117,7 +116,6 @@ impl Quarantine {
         share.reserved -= more;
     }
 
-    /// Frees a transfer's room.
     fn free(&mut self, held: &Held) {
         self.waiting -= held.bytes();
         if let Some(Share { ahead, reserved }) = held.share {

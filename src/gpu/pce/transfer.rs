@@ -87,7 +87,6 @@ pub(super) struct Transfer {
     pub failed: Option<String>,
     /// Where SMs seal and open: the message's place in the buffer for ciphertext.
     pub staging: Option<u64>,
-    /// What the SMs have sealed.
     pub sealed: Option<Sealed>,
 }
 

@@ -73,9 +73,7 @@ pub enum PushError {
 /// A channel's view of a stream: bindings and registers, which live on from push to push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
-    /// Bindings of the subchannels.
     pub decoder: Decoder,
-    /// Registers of the engine.
     pub lce: Lce,
 }
 

@@ -34,7 +34,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::{cell::RefCell, rc::Rc};
 use streams::{Streams, Turn};
 
-/// What carries out a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// The LCE that reads host memory.
@@ -44,7 +43,6 @@ pub enum Engine {
     Compute,
 }
 
-/// What a push asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
     /// Methods for the channel of a copy engine.
@@ -54,7 +52,6 @@ pub enum Work {
         /// The methods, with a semaphore at their end.
         methods: Vec<u8>,
     },
-    /// Something for the compute side.
     Compute(Computation),
     /// An event comes when all before it on the stream is done.
     Record { event: u32 },

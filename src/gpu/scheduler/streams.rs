@@ -56,7 +56,6 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// A push joins its stream.
     pub fn add(&mut self, submission: Submission, rung: u64) {
         self.changed = true;
         let mut record = None;
@@ -72,7 +71,6 @@ impl Streams {
         stream.waiting.push_back(Waiting { submission, rung, record });
     }
 
-    /// Whether a push waits.
     pub fn waiting(&self) -> bool {
         self.streams.values().any(|stream| !stream.waiting.is_empty())
     }
@@ -83,7 +81,6 @@ impl Streams {
         self.streams.is_empty() && self.open.is_empty()
     }
 
-    /// A push in flight is done.
     pub fn finish(&mut self, push: u32) {
         let Some(number) = self.open.remove(&push) else { return };
         self.changed = true;

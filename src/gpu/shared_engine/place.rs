@@ -134,7 +134,6 @@ impl Place {
         Some((offset, u32::try_from(bytes).ok()?))
     }
 
-    /// The oldest message is through.
     pub fn end(&mut self) {
         if let Some(message) = self.messages.pop_front() {
             self.ended = message.job;

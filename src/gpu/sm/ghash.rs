@@ -44,7 +44,6 @@ pub fn element(quad: &Quad, thread: usize) -> Element {
     Element(quad.iter().fold(0, |value, word| value << 32 | u128::from(word.values[thread])))
 }
 
-/// The sum of two, word by word.
 pub fn sum(warp: &mut Warp<'_>, a: Quad, b: Quad) -> Quad {
     std::array::from_fn(|n| warp.xor(a[n], b[n]))
 }
@@ -137,7 +136,6 @@ impl FourBitTable {
     }
 }
 
-/// `x` times `power`, bit by bit.
 pub fn shift_and_xor(warp: &mut Warp<'_>, x: Quad, power: Element) -> Quad {
     let power = words(power).map(uniform);
     let mut overflow = Overflow::new();

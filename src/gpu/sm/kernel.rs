@@ -57,7 +57,6 @@ impl Parts {
     pub const BOTH: Self = Self { cipher: true, hash: true };
 }
 
-/// How a step multiplies.
 #[derive(Debug, Clone)]
 enum Hash {
     Table(FourBitTable),

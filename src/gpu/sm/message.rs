@@ -11,7 +11,6 @@ use crate::{
 };
 use std::{rc::Rc, sync::Arc};
 
-/// A message that waits for its kernel, or has it.
 #[derive(Debug)]
 pub(super) struct SmMessage {
     pub job: SmJob,
@@ -64,7 +63,6 @@ impl SmMessage {
         if self.job.kind == JobKind::Open { SealOpen::Open } else { SealOpen::Seal }
     }
 
-    /// Its text and its tag.
     pub fn finish(&mut self, keys: Option<&Arc<Keys>>) -> (Payload, Vec<u8>) {
         match (std::mem::replace(&mut self.text, Text::None), keys.and_then(|keys| keys.d2h.gcm())) {
             (Text::Open(opening), _) => {

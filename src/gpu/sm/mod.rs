@@ -70,7 +70,6 @@ ports! {
     }
 }
 
-/// A kernel at work.
 #[derive(Debug)]
 struct Running {
     message: SmMessage,

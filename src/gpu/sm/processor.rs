@@ -48,7 +48,6 @@ pub struct Usage {
     pub tensor: u64,
 }
 
-/// A warp in progress.
 struct Resident<'p> {
     program: &'p [Instruction],
     next: usize,

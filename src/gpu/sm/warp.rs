@@ -27,7 +27,6 @@ pub fn given(values: Values) -> Register {
     Register { values, made: 0 }
 }
 
-/// A register with the same value in all threads.
 pub fn uniform(value: u32) -> Register {
     given([value; THREADS])
 }
@@ -49,7 +48,6 @@ pub enum ExecutionUnit {
 /// An instruction, as far as its time goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// Who carries it out.
     pub unit: ExecutionUnit,
     /// Of shared memory and device memory: passes of 128 bytes. Of tensor cores: products of bits. Of others 1.
     pub amount: u32,

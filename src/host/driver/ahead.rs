@@ -62,7 +62,6 @@ impl Coming {
     }
 }
 
-/// A copy that is predicted.
 #[derive(Debug)]
 struct Guess {
     coming: Coming,

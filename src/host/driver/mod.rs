@@ -233,7 +233,6 @@ impl Driver {
         &self.outcomes
     }
 
-    /// Pushes submitted so far.
     pub const fn pushes(&self) -> u32 {
         self.rung
     }

@@ -2,7 +2,6 @@
 
 use crate::units::Femtos;
 
-/// What a launch does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderKind {
     /// Reads a sealed message from staging, opens it and writes it to the GPU's memory.

@@ -24,7 +24,6 @@ pub(super) struct Streams {
     edges: Vec<CopyEdge>,
 }
 
-/// A copy that has begun or ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyEdge {
     Begun(usize),
@@ -107,7 +106,6 @@ impl Streams {
         self.streams.iter().all(|stream| stream.done >= stream.rung && stream.left.is_empty())
     }
 
-    /// Notes that a copy has begun.
     pub fn begin(&mut self, copy: usize) {
         self.edges.push(CopyEdge::Begun(copy));
     }
@@ -136,7 +134,6 @@ impl Streams {
         }
     }
 
-    /// Whether a copy has ended.
     pub fn is_over(&self, copy: usize) -> bool {
         self.over.get(copy).is_none_or(|over| *over)
     }

@@ -26,7 +26,6 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// A message that holds a slot.
 #[derive(Debug)]
 struct StagedMessage {
     slot: SlotId,
@@ -34,7 +33,6 @@ struct StagedMessage {
     done: bool,
 }
 
-/// How a copy is cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     /// Bytes of a message; the last one may be shorter.

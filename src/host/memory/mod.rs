@@ -228,7 +228,6 @@ impl HostState {
         self.staging.fill()
     }
 
-    /// A slot that has been used.
     pub fn slot(&self, id: SlotId) -> Option<&Slot> {
         self.staging.get(id)
     }

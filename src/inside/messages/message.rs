@@ -67,7 +67,6 @@ pub struct Message {
     pub whole: bool,
 }
 
-/// A stage that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub stage: Stage,

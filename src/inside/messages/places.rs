@@ -2,7 +2,6 @@
 
 use crate::sim::{ChannelOutline, Places};
 
-/// What passes a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Site {
     /// Jobs for the cipher's threads.
@@ -67,7 +66,6 @@ pub(super) fn taps(places: &Places) -> Vec<Option<Tap>> {
     places.channels.iter().map(tap).collect()
 }
 
-/// Whether a channel is of interest.
 pub(super) fn is_tapped(channel: &ChannelOutline) -> bool {
     Site::of(channel).is_some()
 }

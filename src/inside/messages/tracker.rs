@@ -35,7 +35,6 @@ struct Line {
     members: Vec<u64>,
 }
 
-/// A listener that follows messages.
 #[derive(Default)]
 pub struct Tracker {
     taps: Vec<Option<Tap>>,

@@ -29,7 +29,6 @@ pub struct Followed {
 /// What shows a register's new value: the instant, the register's number, the value, if it holds one.
 pub type Show<'a> = &'a mut dyn FnMut(Femtos, usize, Option<u128>);
 
-/// The structural engine in progress.
 #[derive(Debug)]
 struct Running {
     engine: Engine,
@@ -45,7 +44,6 @@ struct Running {
     until: Option<usize>,
 }
 
-/// Follows an engine of a machine.
 #[derive(Debug)]
 pub struct Follower {
     spec: EngineSpec,
@@ -87,7 +85,6 @@ impl Follower {
         })
     }
 
-    /// The registers, by number.
     pub fn names(&self) -> &[Name] {
         self.names.names()
     }

@@ -23,7 +23,6 @@ pub(super) type Change = (Femtos, usize, Option<u128>);
 /// What the path of a PCE's engine has behind that of the PCE.
 const ENGINE: &str = ".engine";
 
-/// What of the engines is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Message(u64),
@@ -81,7 +80,6 @@ impl Engines {
         path.ends_with(ENGINE)
     }
 
-    /// Whether it wants to hear this one.
     pub fn hears(&self, place: Place<'_>) -> bool {
         match place {
             Place::Account(part) => Self::is_engine(&part.name),
@@ -89,7 +87,6 @@ impl Engines {
         }
     }
 
-    /// An item has been sent.
     pub fn passed(&mut self, passage: Passage<'_>) {
         self.tracker.passed(passage);
     }

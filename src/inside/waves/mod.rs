@@ -75,7 +75,6 @@ pub struct Closed {
     pub unknown: Vec<Name>,
 }
 
-/// A listener that writes waves.
 pub struct Waves {
     shown: PathBuf,
     window: Window,
@@ -136,7 +135,6 @@ impl Waves {
         self
     }
 
-    /// Writes what is left.
     pub fn close(mut self) -> io::Result<Closed> {
         let mut shifts = Vec::new();
         self.engines.iter_mut().for_each(|engines| engines.finish(&mut shifts));

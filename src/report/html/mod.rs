@@ -158,7 +158,6 @@ impl Page {
         Self { timelines, ..self }
     }
 
-    /// The same with the messages of a run.
     #[must_use]
     pub fn with_messages(self, messages: Vec<Message>) -> Self {
         Self { messages, ..self }

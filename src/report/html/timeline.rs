@@ -37,7 +37,6 @@ pub enum TrackKind {
     Gpu,
 }
 
-/// Something that takes time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Slice {
     /// When it begins, in ps.

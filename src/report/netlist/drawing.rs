@@ -54,7 +54,6 @@ pub fn svg(outline: &Outline) -> String {
     svg
 }
 
-/// The part of the machine that a unit belongs to.
 fn part_of(unit: &UnitOutline) -> &str {
     unit.path.split('.').next().unwrap_or_default()
 }

@@ -68,7 +68,6 @@ impl Axis {
         if span > 0.0 { ((scaled(value) - scaled(self.low)) / span).clamp(0.0, 1.0) } else { 0.5 }
     }
 
-    /// Whether a value has a place.
     pub fn has(&self, value: f64) -> bool {
         value.is_finite() && (!self.logarithmic || value > 0.0)
     }

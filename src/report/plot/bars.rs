@@ -20,7 +20,6 @@ pub struct Bar {
     pub text: String,
 }
 
-/// Figures of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
     /// What they are, with their unit.
@@ -35,7 +34,6 @@ pub struct Bars {
     pub title: String,
     /// From top to bottom.
     pub names: Vec<String>,
-    /// From left to right.
     pub panels: Vec<BarPanel>,
     pub keys: Vec<Key>,
     /// What else a reader must know.
@@ -52,7 +50,6 @@ const BETWEEN: f64 = 9.0;
 /// Size of the texts at the ends of bars.
 const SMALL: f64 = 10.0;
 
-/// A panel in a picture.
 struct Frame<'b> {
     panel: &'b BarPanel,
     axis: Axis,

@@ -32,7 +32,6 @@ pub enum ChartError {
     NoNumbers { name: String },
 }
 
-/// A column with what people call it.
 struct Column {
     place: usize,
     heading: Heading,

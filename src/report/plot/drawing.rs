@@ -13,7 +13,6 @@ pub const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
 /// What is behind the others: names of ends, notes, frames.
 pub const GREY: Colour = Colour(0x55, 0x55, 0x55);
 
-/// A line along a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     pub colour: Colour,
@@ -24,7 +23,6 @@ pub struct Stroke {
 }
 
 impl Stroke {
-    /// A line without dashes.
     #[must_use]
     pub const fn solid(colour: Colour, width: f64) -> Self {
         Self { colour, width, dashes: &[] }
@@ -39,20 +37,17 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// An area without an edge.
     #[must_use]
     pub const fn fill(colour: Colour) -> Self {
         Self { fill: Some(colour), stroke: None }
     }
 
-    /// An edge without an area.
     #[must_use]
     pub const fn stroke(stroke: Stroke) -> Self {
         Self { fill: None, stroke: Some(stroke) }
     }
 }
 
-/// A piece of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// The path begins anew here.
@@ -85,7 +80,6 @@ pub struct Text {
     pub text: String,
 }
 
-/// One thing in a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     Path(Vec<Step>, Paint),

@@ -8,7 +8,6 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// What is along an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Words with the unit: `Rate (GB/s)`.
@@ -73,7 +72,6 @@ pub struct Series {
     pub levels: Vec<f64>,
 }
 
-/// One pair of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// What is above it, if anything.

@@ -43,7 +43,6 @@ impl Format {
         }
     }
 
-    /// The bytes of a picture.
     pub fn write(self, drawing: &Drawing) -> Result<Vec<u8>, PlotError> {
         match self {
             Self::Svg => Ok(svg::write(drawing).into_bytes()),

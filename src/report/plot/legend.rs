@@ -19,16 +19,13 @@ pub enum Sample {
     Area(Paint),
 }
 
-/// A line of the legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
-    /// What it looks like.
     pub sample: Sample,
     pub text: String,
 }
 
 impl Key {
-    /// A line of the legend.
     #[must_use]
     pub fn new(sample: Sample, text: impl Into<String>) -> Self {
         Self { sample, text: text.into() }
@@ -43,7 +40,6 @@ pub(super) struct Legend<'a> {
     pub width: f64,
 }
 
-/// Width of a sample, and what is behind it.
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 8.0;
 /// Between columns of keys.

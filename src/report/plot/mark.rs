@@ -39,7 +39,6 @@ const FORMS: [Form; 8] =
 pub struct Style {
     /// Its number. Colours, shapes and dashes repeat, but not together before 56.
     pub number: usize,
-    /// Whether marks are outlines.
     pub hollow: bool,
 }
 
@@ -50,7 +49,6 @@ impl Style {
         Self { number, hollow: false }
     }
 
-    /// The same with outlines.
     #[must_use]
     pub const fn hollow(self) -> Self {
         Self { hollow: true, ..self }

@@ -60,7 +60,6 @@ impl Frame {
     }
 }
 
-/// A mark in pixels.
 struct Placed {
     series: usize,
     style: Style,

@@ -167,7 +167,6 @@ mod tests {
         Run { name, slowdown: Some(1.5), timeline: Timeline { rows, end } }
     }
 
-    /// All places of paths and texts.
     fn places(drawing: &Drawing) -> Vec<(f64, f64)> {
         let of = |item: &Item| match item {
             Item::Path(steps, _) => steps

@@ -17,7 +17,6 @@ pub const FEW: usize = 20;
 /// A copy and its number, from 1.
 pub type Numbered<'r> = (usize, &'r CopyRecord);
 
-/// Copies of one kind.
 pub struct Group<'r> {
     gpu: usize,
     stream: Option<&'r str>,

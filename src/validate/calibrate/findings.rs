@@ -45,7 +45,6 @@ pub struct Finding {
     pub strongest: Option<(usize, f64)>,
 }
 
-/// What a fit says about each of its variables.
 pub fn findings(variables: &[Variable], fit: &Fit) -> Vec<Finding> {
     let felt = |place: &usize| fit.columns[*place].iter().any(|slope| slope.abs() >= NOTHING);
     let places: Vec<_> = (0..variables.len()).filter(felt).collect();

@@ -15,7 +15,6 @@ const ROUNDS: usize = 40;
 /// Significant digits of a fitted value.
 const DIGITS: u32 = 4;
 
-/// One parameter in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
     pub start: i128,

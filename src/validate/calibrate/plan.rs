@@ -12,7 +12,6 @@ const BEFORE: f64 = 1.0;
 /// A point that leaves more than this of the sum of squares says next to nothing.
 const TELLS: f64 = 0.97;
 
-/// A point to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Its place among the candidates.

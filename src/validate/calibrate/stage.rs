@@ -50,7 +50,6 @@ pub enum StageError {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageFile {
-    /// The machine to start from.
     pub config: Option<String>,
     #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
@@ -64,7 +63,6 @@ pub struct Stage {
     pub points: Vec<Selection>,
 }
 
-/// A parameter of the configuration.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
@@ -79,7 +77,6 @@ pub struct Bounds {
     pub start: Option<toml::Value>,
 }
 
-/// Points of a data set.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Selection {
     pub dataset: String,

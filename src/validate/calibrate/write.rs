@@ -27,7 +27,6 @@ pub struct Entry {
     pub low: String,
     /// Greatest value that it may have.
     pub high: String,
-    /// Whether these are bare numbers.
     pub bare: bool,
     /// What it was fitted to.
     pub source: String,

@@ -36,7 +36,6 @@ pub use table::MeasuredError;
 
 use table::Table;
 
-/// What a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Bandwidth,
@@ -127,13 +126,11 @@ const FORMATS: [TableFormat; 10] = [
 ];
 
 impl Kind {
-    /// As it is called in results.
     pub fn name(self) -> &'static str {
         FORMATS.iter().find(|format| format.kind == self).map_or("", |format| format.name)
     }
 }
 
-/// A table of measurements.
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub kind: Kind,

@@ -15,14 +15,11 @@ use serde_json::Value as Json;
 /// Above this, `bufferSize` is in bytes; up to it, in MiB.
 const BYTES_FROM: u64 = 1 << 20;
 
-/// What of a file is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NvBandwidth {
     /// A table of bandwidth, as CSV.
     pub table: String,
-    /// Test cases that are points.
     pub used: Vec<String>,
-    /// The others, and why.
     pub left_out: Vec<(String, &'static str)>,
 }
 

@@ -60,7 +60,6 @@ pub struct Copied {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     pub copy: Copied,
-    /// How many there are.
     pub count: u64,
 }
 

@@ -9,7 +9,6 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// What can be predicted.
 #[derive(Debug)]
 struct Form {
     kind: Kind,
@@ -54,7 +53,6 @@ impl Form {
     }
 }
 
-/// A point as it was predicted.
 #[derive(Debug, Clone)]
 pub struct Predicted {
     /// The point. Its `measured` is the predicted figure.
@@ -118,13 +116,11 @@ impl Predicted {
         self.form().kind
     }
 
-    /// The names of the columns of its table.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         let form = self.form();
         form.asked.into_iter().chain([form.figure]).chain(Self::ORIGIN)
     }
 
-    /// Its cells, in the order of the columns.
     pub fn cells(&self) -> impl Iterator<Item = String> {
         let own = self.form().asked.into_iter().map(|column| self.point.cells.get(column).cloned().unwrap_or_default());
         // Quotes and line ends, which a machine's name may have, would not come back as they went.

@@ -13,7 +13,6 @@ use std::{
     sync::Arc,
 };
 
-/// The copies of one run of a program.
 struct Run {
     platform: String,
     program: String,

@@ -138,7 +138,6 @@ fn cells(line: &str, start: usize) -> Vec<Range<usize>> {
     cells
 }
 
-/// One row, by column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells<'t> {
     table: &'t Table,
@@ -155,7 +154,6 @@ impl<'t> Cells<'t> {
         self.range(column).map_or("", |cell| self.table.cell(cell))
     }
 
-    /// One of some words.
     pub fn choice<T: Copy>(&self, column: &str, choices: &[(&str, T)]) -> Result<T, MeasuredError> {
         let text = self.text(column);
         let known = || choices.iter().map(|choice| choice.0).collect::<Vec<_>>().join(", ");

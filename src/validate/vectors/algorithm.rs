@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// An algorithm that vectors are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     AesGcm,

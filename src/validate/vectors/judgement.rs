@@ -34,7 +34,6 @@ pub struct Said<'a> {
 /// A stage of the engine that is not software's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EngineParts {
-    /// What the engine shows.
     pub got: StageValue,
     /// What software says, in hexadecimal.
     pub expected: String,
@@ -48,7 +47,6 @@ pub enum VectorParts {
     Length {
         /// Bytes that came out.
         got: usize,
-        /// Bytes that the vector has.
         expected: usize,
     },
     /// A block of the text that came out.

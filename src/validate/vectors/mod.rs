@@ -50,7 +50,6 @@ pub struct VectorError {
     pub text: String,
 }
 
-/// A place in a vector file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A line, from 1.
@@ -130,7 +129,6 @@ pub enum Problem {
     NoPrompt,
 }
 
-/// What a file holds.
 #[derive(Debug, Clone)]
 pub enum Sheet {
     Cases(Vec<Case>),

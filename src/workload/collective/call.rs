@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveCall {
-    /// What the GPUs do.
     pub kind: Collective,
-    /// How many they are.
     pub ranks: usize,
     /// Bytes of the buffer of each.
     pub bytes: u64,

@@ -48,7 +48,6 @@ fn rate(spec: &FabricSpec, BytesPerCycle(thousandths): BytesPerCycle) -> f64 {
     thousandths as f64 * 1e-3 * spec.clock.0 as f64 * 1e-6
 }
 
-/// Steps, one after the other.
 fn steps(kind: Collective, ranks: usize) -> f64 {
     let others = ranks.max(2) as f64 - 1.0;
     match kind {

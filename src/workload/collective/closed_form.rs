@@ -65,7 +65,6 @@ struct EngineCycles {
     open: u64,
 }
 
-/// An engine at rest, with its key.
 fn engine(spec: &SealingSpec) -> Option<(EngineTiming, u64)> {
     let mut timing = EngineTiming::new(spec).ok()?;
     timing.load_key(0);

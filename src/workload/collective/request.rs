@@ -10,7 +10,6 @@ use crate::{
 };
 use thiserror::Error;
 
-/// Most GPUs of a collective.
 pub const MOST_RANKS: usize = 64;
 
 /// How much of it is simulated.
@@ -39,7 +38,6 @@ pub struct CollectiveRequest {
     pub seed: u64,
     /// How much is simulated, where there are no bytes.
     pub extent: Extent,
-    /// Which kernel drives netlists.
     pub kernel: Kernel,
     /// Faults, on the fabric. A run with faults carries bytes.
     pub injections: Vec<Injection>,
@@ -65,12 +63,10 @@ impl CollectiveRequest {
         }
     }
 
-    /// How text is passed on.
     pub fn protocol(&self, machine: &MachineSpec) -> Protocol {
         self.protocol.unwrap_or_else(|| choice::protocol(machine, self.kind, self.ranks, self.bytes))
     }
 
-    /// Whether bytes are carried.
     pub const fn carries_bytes(&self) -> bool {
         matches!(self.data, DataMode::Exact) || !self.injections.is_empty()
     }
@@ -92,7 +88,6 @@ pub struct CollectiveOutcome {
     pub shared: u64,
     /// Bytes of the buffer of each GPU, as it was filled up.
     pub buffer: u64,
-    /// Bytes of one transfer.
     pub part: u64,
     /// GPUs that finished, in a run with every GPU; all, where one stands for all.
     pub finished: usize,

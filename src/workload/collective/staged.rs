@@ -22,14 +22,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// One transfer of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
     pub source: usize,
-    /// Place among its sends.
     pub send: usize,
     pub target: usize,
-    /// Place among its receives.
     pub receive: usize,
 }
 

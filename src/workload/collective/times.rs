@@ -8,7 +8,6 @@ use super::{
 use crate::{config::MachineSpec, sim::Control, units::Femtos};
 use std::collections::BTreeMap;
 
-/// Calls that are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectiveTime {
     /// From the first transfer to the last GPU being done: as long as the kernel runs.
@@ -17,7 +16,6 @@ pub struct CollectiveTime {
     pub calls: u64,
     /// Transfers between two GPUs that were simulated.
     pub simulated: u64,
-    /// Transfers of all these calls.
     pub transfers: u64,
 }
 
@@ -59,7 +57,6 @@ impl CollectiveTimes {
         self.0.iter()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -48,7 +48,6 @@ pub struct DataParallel {
     pub update: Femtos,
 }
 
-/// What a GPU does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Kernel(Femtos),

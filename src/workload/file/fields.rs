@@ -107,7 +107,6 @@ impl Reader {
         }
     }
 
-    /// A text out of a list.
     pub fn choice<T: Copy>(&mut self, field: &str, value: &Value<'_>, list: &[(&str, T)]) -> Option<T> {
         let names = list.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let DeValue::String(text) = value.get_ref() else {

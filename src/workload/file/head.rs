@@ -17,7 +17,6 @@ pub(super) const FIELDS: [&str; 3] = ["machine", "summary", "source"];
 /// The longest summary, in characters: what a list shows in a line.
 const LONGEST: usize = 160;
 
-/// What is before the operations.
 #[derive(Debug, Default)]
 pub struct Head {
     pub summary: Option<String>,

@@ -34,7 +34,6 @@ const LONGEST: Bytes = Bytes(1 << 20);
 
 #[derive(Debug)]
 pub struct WorkloadFile {
-    /// What it says about itself.
     pub head: Head,
     /// Its copies; a size may be left to the payload.
     pub copies: Vec<CopyArgument>,

@@ -88,7 +88,6 @@ pub(super) fn is_index(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Reads what is in braces.
 fn turn(inner: &str, indices: &[String]) -> Result<Piece, Refusal> {
     let malformed = || {
         let what = format!("`{{{inner}}}` is no turn of a repeat");

@@ -2,7 +2,6 @@
 
 use super::model::{DeviceKind, Memory, Trace};
 
-/// What is counted for [`Trace::assumed`].
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub rounded: u64,

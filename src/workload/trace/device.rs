@@ -2,7 +2,6 @@
 
 use super::place::{NameId, Place};
 
-/// What the GPU did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceOp {
     /// Start, ns from the first event.

@@ -2,7 +2,6 @@
 
 use super::place::{NameId, Place};
 
-/// A call of the runtime or of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
     /// Start, ns from the first event.
@@ -14,7 +13,6 @@ pub struct HostCall {
     pub thread: u32,
     /// Number that the call shares with what it made the GPU do.
     pub correlation: Option<u64>,
-    /// Whether it returned an error.
     pub failed: bool,
     pub what: CallKind,
     /// Where the file says so.

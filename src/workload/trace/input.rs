@@ -27,7 +27,6 @@ pub enum Input<'a> {
 }
 
 impl Input<'_> {
-    /// How messages call it.
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
@@ -62,7 +61,6 @@ impl<'a> Progress<'a> {
         (self.ask)(self.before.saturating_add(read), self.of) == Control::Continue
     }
 
-    /// Goes to the next input.
     pub fn next(&mut self, length: Option<u64>) {
         self.before = self.before.saturating_add(length.unwrap_or(0));
     }

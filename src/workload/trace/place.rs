@@ -16,7 +16,6 @@ pub enum Place {
         event: u64,
         line: u64,
     },
-    /// A row of a table of a database.
     Row {
         table: &'static str,
         /// The row, by its `rowid`.

@@ -25,7 +25,6 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"<", "HTML or XML", READ),
 ];
 
-/// The format of a content that begins with `head`.
 pub(super) fn format(file: &str, head: &[u8]) -> Result<Format, TraceError> {
     let refused = |what: &str, remedy: &str| TraceError::new(Kind::Unrecognised, file, what).remedy(remedy);
     if head.is_empty() {

@@ -32,7 +32,6 @@ pub enum Order {
     Close,
 }
 
-/// What the run does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -55,7 +54,6 @@ pub enum Ending {
     Failed(String),
 }
 
-/// What the page gets.
 #[derive(Debug, Clone, Serialize)]
 pub struct State {
     phase: Phase,
@@ -76,7 +74,6 @@ struct Papers {
     state: State,
     /// How often the state was brought.
     brought: u64,
-    /// When the page asked last.
     asked: Option<Instant>,
     /// Whether the page knows that all is over.
     told: bool,

@@ -16,7 +16,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The run that is watched.
 pub struct Subject<'a> {
     /// Its copies before they begin.
     pub copies: Vec<CopyState>,

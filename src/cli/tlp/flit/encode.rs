@@ -17,7 +17,6 @@ use serde::de::IgnoredAny;
 /// NOP TLPs that all objects together may ask for: as many as `decode` reads at once.
 const MOST_NOPS: usize = MOST_IDLE / 4;
 
-/// What an object stands for.
 enum Part {
     /// A flit, with its TLP area if that is given.
     Flit(Dlp, Option<Box<[u8; TLP_BYTES]>>),

@@ -14,7 +14,6 @@ pub(super) const BETWEEN: usize = 4;
 /// Height of what is written above a run, and of a line of the legend.
 pub(super) const LINE: usize = 20;
 
-/// Where a time is.
 pub(super) fn across(end: Ns, at: f64) -> f64 {
     LEFT as f64 + at / end as f64 * (WIDTH - LEFT - RIGHT) as f64
 }

@@ -13,7 +13,6 @@ use std::collections::{HashMap, HashSet};
 
 const REMEDY: &str = "write the trace again, or without this node";
 
-/// Nodes as they come.
 #[derive(Default)]
 pub(super) struct Nodes {
     steps: HashMap<u64, Step>,

@@ -7,7 +7,6 @@ use super::{
 use prost::Message;
 use std::io::{self, Write};
 
-/// What a node does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChakraWork<'a> {
     Host,

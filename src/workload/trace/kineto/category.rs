@@ -1,6 +1,5 @@
 //! What an event is, by its phase and category. Categories got other names over time.
 
-/// What to do with an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Category {
     Copy,

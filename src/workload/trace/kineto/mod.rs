@@ -65,7 +65,6 @@ pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
     state.builder.finish(Vec::new())
 }
 
-/// What is read so far.
 struct State {
     builder: Builder,
     meter: Rc<Meter>,
@@ -155,7 +154,6 @@ fn plain(error: &serde_json::Error) -> String {
     excerpt(text.split(" at line ").next().unwrap_or(&text), 200).into_owned()
 }
 
-/// The file as a whole.
 struct Root<'s>(&'s mut State);
 
 impl<'de> DeserializeSeed<'de> for Root<'_> {

@@ -36,7 +36,6 @@ pub(super) fn content(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// A line with its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'l> {
     pub file: &'l str,

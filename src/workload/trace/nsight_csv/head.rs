@@ -20,7 +20,6 @@ struct Column {
 }
 
 impl Head {
-    /// The head that a line is, if it is one.
     pub fn of(line: &str) -> Option<Self> {
         // Most lines are rows and begin with a digit.
         if line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {

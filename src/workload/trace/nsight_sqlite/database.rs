@@ -5,7 +5,6 @@ use crate::workload::trace::error::{Kind, TraceError};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{collections::BTreeMap, path::Path};
 
-/// A database that is only read.
 pub(super) struct Database {
     connection: Connection,
     name: String,
@@ -76,7 +75,6 @@ impl Database {
         TraceError::new(Kind::Missing, &self.name, what).remedy(remedy)
     }
 
-    /// An error of the database itself.
     pub fn refused(&self, error: &rusqlite::Error) -> TraceError {
         refused(&self.name, error)
     }

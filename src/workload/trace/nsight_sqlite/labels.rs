@@ -38,7 +38,6 @@ const MEMORIES: &[(i64, &str)] = &[
     (6, "Managed Static"),
 ];
 
-/// What numbers stand for.
 pub(super) struct Labels<'d> {
     copies: HashMap<i64, String>,
     memories: HashMap<i64, String>,
@@ -63,7 +62,6 @@ impl<'d> Labels<'d> {
         })
     }
 
-    /// The name that a number stands for.
     pub fn name(&mut self, id: i64, builder: &mut Builder) -> Result<NameId, String> {
         if let Some(name) = self.known.get(&id) {
             return Ok(*name);
@@ -74,7 +72,6 @@ impl<'d> Labels<'d> {
         Ok(name)
     }
 
-    /// The text that a number stands for.
     pub fn text(&mut self, id: i64) -> Result<String, String> {
         let text = self.strings.query_row([id], |row| match row.get_ref(0)? {
             ValueRef::Text(text) => Ok(String::from_utf8_lossy(text).into_owned()),

@@ -87,7 +87,6 @@ pub(super) fn read(
     reader.builder.finish(Vec::new())
 }
 
-/// What is read so far.
 struct Reader<'d> {
     builder: Builder,
     labels: Labels<'d>,

@@ -3,7 +3,6 @@
 use crate::workload::trace::{Place, time::Time};
 use rusqlite::types::ValueRef;
 
-/// What is read of a table.
 pub(super) struct Columns {
     pub table: &'static str,
     /// Columns without which it says nothing.
