@@ -6,7 +6,7 @@ use super::{
 };
 use crate::pcie::wire::{
     dllp::DllpRepr,
-    flit::{Dlp, tlp::FlitTlpFields},
+    flit::{Dlp, tlp::FlitTlpRepr},
     table::{Family, Given},
     tlp::TlpRepr,
 };
@@ -86,7 +86,7 @@ impl Kind {
             Self::Tlp => names::<TlpRepr>(),
             Self::Dllp => names::<DllpRepr>(),
             Self::Flit => names::<Dlp>(),
-            Self::FlitTlp => FlitTlpFields::NAMES.to_vec(),
+            Self::FlitTlp => names::<FlitTlpRepr>(),
             Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => Vec::new(),
         }
     }
@@ -102,7 +102,7 @@ pub(super) enum Fields {
     Tlp(Given<TlpRepr>),
     Dllp(Given<DllpRepr>),
     Flit(Given<Dlp>),
-    FlitTlp(Box<FlitTlpFields>),
+    FlitTlp(Given<FlitTlpRepr>),
 }
 
 /// A byte that the ECC corrected.
@@ -238,7 +238,7 @@ impl From<&Item> for Document<Fields> {
             },
             Content::FlitTlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),
-                fields: Some(Fields::FlitTlp(Box::new(tlp.repr.into()))),
+                fields: Some(Fields::FlitTlp(tlp.repr.into())),
                 payload: Some(hex::encode(&tlp.payload)),
                 trailer: (!tlp.trailer.is_empty()).then(|| hex::encode(&tlp.trailer)),
                 ..document(Kind::FlitTlp)

@@ -78,23 +78,13 @@ pub(super) struct FlitTlp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Tlp(Box<Tlp>),
-    Dllp {
-        repr: DllpRepr,
-        given: [u8; 4],
-        crc: Option<[u8; 2]>,
-    },
-    Idle {
-        bytes: usize,
-    },
+    Dllp { repr: DllpRepr, given: [u8; 4], crc: Option<[u8; 2]> },
+    Idle { bytes: usize },
     EndOfDataStream,
     Flit(Box<Flit>),
     FlitTlp(Box<FlitTlp>),
-    Nop {
-        count: usize,
-    },
-    Unreadable {
-        bytes: Vec<u8>,
-    },
+    Nop { count: usize },
+    Unreadable { bytes: Vec<u8> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -54,9 +54,13 @@ pub enum Work {
     },
     Compute(Computation),
     /// An event comes when all before it on the stream is done.
-    Record { event: u32 },
+    Record {
+        event: u32,
+    },
     /// What follows on the stream waits for an event.
-    Wait { event: u32 },
+    Wait {
+        event: u32,
+    },
 }
 
 impl Work {

@@ -5,10 +5,7 @@ use super::super::{
     encode::{MOST_IDLE, Object, bytes, each, fields, payload, unreadable_kind},
 };
 use crate::pcie::wire::{
-    flit::{
-        Dlp, FlitRepr, LAST_SEQUENCE, ReplayCommand, TLP_BYTES, Usage, stream,
-        tlp::{FlitTlpFields, FlitTlpRepr},
-    },
+    flit::{Dlp, FlitRepr, LAST_SEQUENCE, ReplayCommand, TLP_BYTES, Usage, stream, tlp::FlitTlpRepr},
     table::Given,
 };
 use miette::{Report, miette};
@@ -69,16 +66,16 @@ fn flit(document: &Document<Given<Dlp>>) -> Result<Part, Report> {
     Ok(Part::Flit(dlp, area.transpose()?))
 }
 
-fn tlp(document: &Document<FlitTlpFields>) -> Result<Part, Report> {
+fn tlp(document: &Document<Given<FlitTlpRepr>>) -> Result<Part, Report> {
     let repr: FlitTlpRepr = fields(document)?;
-    let data = payload(document, repr.name(), repr.length_dw, repr.payload_dw())?;
+    let data = payload(document, repr.name(), repr.length_dw(), repr.payload_dw())?;
     let trailer = bytes("trailer", document.trailer.as_deref().unwrap_or_default())?;
-    let (have, need) = (trailer.len(), repr.trailer.bytes());
+    let (have, need) = (trailer.len(), repr.trailer().bytes());
     if have != need {
         return Err(miette!(
             help = "make `trailer` or `ts` fit",
             "`trailer` has {have} bytes, but with `ts` {} there are {need}",
-            repr.trailer.bits()
+            repr.trailer().bits()
         ));
     }
     Ok(Part::Tlps([repr.emit(), data, trailer].concat()))

@@ -172,20 +172,19 @@ const fn tlp_code(error: &FlitTlpError) -> &'static str {
 }
 
 fn tlp_item(bytes: &[u8]) -> Item {
-    match FlitTlpView::new_checked(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?))) {
-        Ok((view, repr)) => read_item(&view, repr, view.payload().to_vec(), view.trailer().to_vec()),
+    match FlitTlpView::new_checked(bytes) {
+        Ok(view) => read_item(&view, view.payload().to_vec(), view.trailer().to_vec()),
         Err(error) => Item::unreadable(bytes, Problem::error(tlp_code(&error), error)),
     }
 }
 
 /// A header by itself, as a log has it. The log has a fixed number of words, so that more may stand behind the header.
 pub(super) fn header_item(bytes: &[u8]) -> Item {
-    let read = FlitTlpView::new_header(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?)));
-    let (view, repr) = match read {
-        Ok(read) => read,
+    let view = match FlitTlpView::new_header(bytes) {
+        Ok(view) => view,
         Err(error) => return Item::unreadable(bytes, Problem::error(tlp_code(&error), error)),
     };
-    let mut item = read_item(&view, repr, Vec::new(), Vec::new());
+    let mut item = read_item(&view, Vec::new(), Vec::new());
     let header_end = view.header().len();
     if view.total_bytes() > header_end {
         let text =
@@ -195,7 +194,8 @@ pub(super) fn header_item(bytes: &[u8]) -> Item {
     item
 }
 
-fn read_item(view: &FlitTlpView<'_>, repr: FlitTlpRepr, payload: Vec<u8>, trailer: Vec<u8>) -> Item {
+fn read_item(view: &FlitTlpView<'_>, payload: Vec<u8>, trailer: Vec<u8>) -> Item {
+    let repr = FlitTlpRepr::parse(view);
     // The rules for addresses, byte enables and completions are those of other links.
     let findings = repr.to_non_flit().map(|plain| plain.check()).unwrap_or_default();
     let mut problems: Vec<_> = findings.into_iter().map(Problem::from).collect();

@@ -174,7 +174,7 @@ fn tlps() -> impl Strategy<Value = Vec<u8>> {
         // The length of a completion without data is reserved.
         let length = if code == 0x0a { 0 } else { length.max(1) };
         (header[0], header[2], header[3]) = (code, ts << 5 | header[2] & 0x1c, length);
-        let header = FlitTlpRepr::parse(&FlitTlpView::new_header(&header).unwrap()).unwrap().emit();
+        let header = FlitTlpRepr::parse(&FlitTlpView::new_header(&header).unwrap()).emit();
         let rest = FlitTlpView::new_header(&header).unwrap().total_bytes() - header.len();
         [header, vec![fill; rest], vec![0; 4 * nops]].concat()
     });

@@ -8,10 +8,8 @@ use crate::pcie::wire::{
     dllp::{DllpRepr, DllpView},
     flit::{
         Dlp, ReplayCommand,
-        tlp::{FlitBody, FlitTlpRepr, TrailerSize, Word},
+        tlp::{FlitTlpRepr, TrailerSize},
     },
-    table::id,
-    tlp::{STATUS, name_of},
 };
 use std::io::{self, Write};
 
@@ -57,24 +55,13 @@ pub(in super::super) fn write_tlp(out: &mut impl Write, tlp: &FlitTlp) -> io::Re
     let repr = &tlp.repr;
     writeln!(out, "{}: {}", repr.name(), in_short(repr))?;
     row(out, "header", tlp.header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
-    row(out, "type", format_args!("{:#04x}", repr.code()))?;
-    row(out, "length", format_args!("{} DW", repr.length_dw))?;
-    row(out, "requester", id(repr.requester_id))?;
-    row(out, "tag", format_args!("{:#06x}", repr.tag))?;
-    write_flags(out, repr)?;
-    write_body(out, repr)?;
-    let ohc = |name, word: Option<Word>| word.map(|word| (name, hex::encode(word)));
-    for (name, word) in [ohc("OHC-B", repr.ohc_b), ohc("OHC-C", repr.ohc_c)].into_iter().flatten() {
-        row(out, name, word)?;
-    }
-    for word in repr.ohc_e.words() {
-        row(out, "OHC-E", hex::encode(word))?;
-    }
+    repr.rows().into_iter().try_for_each(|(label, value)| row(out, label, value))?;
+    write_ohc(out, repr)?;
     if !tlp.payload.is_empty() {
         row(out, "data", format_args!("{} bytes", tlp.payload.len()))?;
         dump(out, &tlp.payload)?;
     }
-    let trailer = match repr.trailer {
+    let trailer = match repr.trailer() {
         TrailerSize::None => return Ok(()),
         TrailerSize::Ecrc => "ECRC",
         TrailerSize::Mac => "MAC",
@@ -85,51 +72,33 @@ pub(in super::super) fn write_tlp(out: &mut impl Write, tlp: &FlitTlp) -> io::Re
 
 /// What the TLP does, in a few words.
 fn in_short(repr: &FlitTlpRepr) -> String {
-    match (repr.to_non_flit(), repr.body) {
+    match (repr.to_non_flit(), repr.get("address")) {
         (Ok(plain), _) => summary(&plain),
-        (Err(_), FlitBody::Memory { address, .. }) => format!("{} DW at {address:#x}", repr.length_dw),
-        (Err(_), FlitBody::Completion { byte_count, .. }) => {
-            format!("{} DW of data, {byte_count} bytes left with them", repr.payload_dw())
+        (Err(_), Some(address)) => format!("{} DW at {address:#x}", repr.length_dw()),
+        (Err(_), None) => {
+            format!("{} DW of data, {} bytes left with them", repr.payload_dw(), repr.value("byte_count"))
         }
     }
 }
 
-fn write_flags(out: &mut impl Write, repr: &FlitTlpRepr) -> io::Result<()> {
-    let flags = [
-        (repr.attributes.relaxed_ordering, "relaxed ordering"),
-        (repr.attributes.no_snoop, "no snoop"),
-        (repr.attributes.id_based_ordering, "ID-based ordering"),
-        (repr.ep, "poisoned (EP)"),
-    ];
-    let set: Vec<_> = flags.iter().filter(|flag| flag.0).map(|flag| flag.1).collect();
-    if !set.is_empty() {
-        row(out, "flags", set.join(", "))?;
-    }
-    if repr.tc != 0 { row(out, "traffic class", repr.tc) } else { Ok(()) }
-}
-
-fn write_body(out: &mut impl Write, repr: &FlitTlpRepr) -> io::Result<()> {
-    match repr.body {
-        FlitBody::Memory { address, at, ohc_a, .. } => {
-            row(out, "address", format_args!("{address:#x}"))?;
-            if at != 0 {
-                row(out, "address type", at)?;
+fn write_ohc(out: &mut impl Write, repr: &FlitTlpRepr) -> io::Result<()> {
+    match (repr.get("address"), repr.get("pasid"), repr.get("completer_segment")) {
+        (Some(_), None, _) => row(out, "byte enables", "all, without OHC-A1")?,
+        (Some(_), Some(pasid), _) => {
+            let flags = repr.value("pasid_flags");
+            if flags != 0 || pasid != 0 {
+                row(out, "PASID", format_args!("{pasid:#07x}, NW PV PMR ER {flags:04b}"))?;
             }
-            let Some(ohc) = ohc_a else { return row(out, "byte enables", "all, without OHC-A1") };
-            row(out, "first, last BE", format_args!("{:04b}, {:04b}", ohc.first_be, ohc.last_be))?;
-            if ohc.flags != 0 || ohc.pasid != 0 {
-                row(out, "PASID", format_args!("{:#07x}, NW PV PMR ER {:04b}", ohc.pasid, ohc.flags))?;
-            }
-            Ok(())
         }
-        FlitBody::Completion { completer_id, byte_count, lower_address, ohc_a, .. } => {
-            row(out, "completer", id(completer_id))?;
-            row(out, "byte count", byte_count)?;
-            row(out, "lower address", format_args!("{lower_address:#04x}"))?;
-            let Some(ohc) = ohc_a else { return row(out, "status", "0  success, without OHC-A5") };
-            row(out, "status", format_args!("{}  {}", ohc.status, name_of(&STATUS, ohc.status).unwrap_or("reserved")))?;
-            let requester = ohc.destination_segment.map_or("not valid".to_owned(), |segment| segment.to_string());
-            row(out, "segments", format_args!("completer {}, requester {requester}", ohc.completer_segment))
+        (None, _, None) => row(out, "status", "0  success, without OHC-A5")?,
+        (None, _, Some(completer)) => {
+            let requester = repr.get("destination_segment");
+            let requester = requester.map_or("not valid".to_owned(), |segment| segment.to_string());
+            row(out, "segments", format_args!("completer {completer}, requester {requester}"))?;
         }
     }
+    for (label, field) in [("OHC-B", "ohc_b"), ("OHC-C", "ohc_c")] {
+        repr.get(field).map_or(Ok(()), |word| row(out, label, format_args!("{word:08x}")))?;
+    }
+    repr.ohc_e().iter().try_for_each(|word| row(out, "OHC-E", hex::encode(word)))
 }

@@ -171,6 +171,25 @@ impl<F: Family> Given<F> {
         self.values.iter().find(|value| value.0 == name).map(|value| &value.1)
     }
 
+    /// Whether a field is given.
+    pub(in crate::wire) fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    /// Takes a text out, if it is given.
+    pub(in crate::wire) fn take_text(&mut self, name: &str) -> Option<String> {
+        let place = self.values.iter().position(|value| value.0 == name)?;
+        match self.values.remove(place).1 {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Puts a text behind the fields.
+    pub(in crate::wire) fn put_text(&mut self, name: &'static str, text: String) {
+        self.values.push((name, Value::Text(text)));
+    }
+
     /// Writes the fields into the bytes of a packet of a kind.
     pub(in crate::wire) fn fill(&self, kind: &Kind, words: Words, bytes: &mut [u8]) -> Result<(), FieldsError> {
         let Words { name, who, beside } = words;
@@ -210,7 +229,11 @@ impl<F: Family> Given<F> {
                 _ => Value::Number(number),
             }
         };
-        let shown = kind.fields().filter(|field| field.due != Due::OwnUnlessZero || field.raw(bytes) != 0);
+        let shown = kind.fields().filter(|field| match field.due {
+            Due::OwnUnlessZero => field.raw(bytes) != 0,
+            Due::Never => false,
+            _ => field.within.is_none() || kind.means(field, bytes),
+        });
         let values = shown.map(|field| (field.name, value(field))).collect();
         Self { values, family: PhantomData }
     }

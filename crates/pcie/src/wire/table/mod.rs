@@ -48,6 +48,8 @@ pub enum Due {
     OwnOrZero,
     /// In packets of this kind in which it is not 0.
     OwnUnlessZero,
+    /// Never: it follows from what other fields are there.
+    Never,
 }
 
 /// How text shows a value.
@@ -86,6 +88,8 @@ pub struct Field {
     pub code: Code,
     /// When JSON must have it.
     pub due: Due,
+    /// A flag without which it is not there.
+    pub within: Option<&'static str>,
     /// What text calls it. Neighbours of one label share a line.
     pub label: &'static str,
     /// How text shows it.
@@ -119,7 +123,16 @@ pub(super) const fn common(name: &'static str, runs: &'static [Run]) -> Field {
 
 /// A field that these kinds must have.
 pub(super) const fn own(name: &'static str, runs: &'static [Run]) -> Field {
-    Field { name, runs, code: Code::Plain, due: Due::Own, label: name, form: Form::Decimal, rank: OWN_RANK }
+    Field {
+        name,
+        runs,
+        code: Code::Plain,
+        due: Due::Own,
+        within: None,
+        label: name,
+        form: Form::Decimal,
+        rank: OWN_RANK,
+    }
 }
 
 /// The rank of what a kind has beside that of every packet.
@@ -138,6 +151,16 @@ impl Field {
     /// JSON leaves it out if it is 0.
     pub(super) const fn unless_zero(self) -> Self {
         Self { due: Due::OwnUnlessZero, ..self }
+    }
+
+    /// It is there only beside this flag.
+    pub(super) const fn within(self, flag: &'static str) -> Self {
+        Self { due: Due::OwnOrZero, within: Some(flag), ..self }
+    }
+
+    /// JSON does not have it, nor does text.
+    pub(super) const fn implied(self) -> Self {
+        Self { due: Due::Never, ..self }.silent()
     }
 
     /// Text does not show it by itself.
@@ -274,10 +297,11 @@ impl Kind {
 
     /// Whether the bits of a field mean anything in this packet.
     fn means(&self, field: &Field, bytes: &[u8]) -> bool {
-        match field.code {
-            Code::With(flag) => self.field(flag).is_some_and(|flag| flag.raw(bytes) != 0),
-            _ => true,
-        }
+        let flag = match field.code {
+            Code::With(flag) => Some(flag),
+            _ => field.within,
+        };
+        flag.is_none_or(|flag| self.field(flag).is_some_and(|flag| flag.raw(bytes) != 0))
     }
 
     /// Sets a field, cut to its bits. One that this kind does not have changes nothing.
@@ -320,7 +344,7 @@ pub trait Family: Copy + Sized {
 #[must_use]
 pub fn union(kinds: &'static [Kind]) -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = Vec::new();
-    for field in kinds.iter().flat_map(Kind::fields) {
+    for field in kinds.iter().flat_map(Kind::fields).filter(|field| field.due != Due::Never) {
         match fields.iter_mut().find(|other| other.name == field.name) {
             // Of fields that share a name the widest says what JSON may hold.
             Some(other) if other.bits() < field.bits() => *other = field,

@@ -22,7 +22,8 @@ const LENGTH: &[Field] = &[always("length_dw", LENGTH_RUNS).code(ZeroIs(1024)).t
 /// Of TLPs that have a length with data alone.
 const RESERVED_LENGTH: &[Field] = &[always("length_dw", LENGTH_RUNS).text("length", Dw).rank(1)];
 
-const ATTRIBUTES: &[(u64, &str)] = &[(2, "relaxed ordering"), (1, "no snoop"), (4, "ID-based ordering")];
+pub(in crate::wire) const ATTRIBUTES: &[(u64, &str)] =
+    &[(2, "relaxed ordering"), (1, "no snoop"), (4, "ID-based ordering")];
 const ADDRESS_TYPES: &[&str] = &["", "1 (translation request)", "2 (translated)", "3 (reserved)"];
 
 const COMMON: &[Field] = &[

@@ -22,6 +22,7 @@ mod view;
 
 pub use check::{RULES, Rule};
 pub use finding::{Finding, Severity};
+pub(in crate::wire) use kinds::ATTRIBUTES;
 pub use kinds::KINDS;
 pub use message::MessageData;
 pub use repr::{Attributes, MemoryOp, TlpRepr};

@@ -24,13 +24,13 @@
 //! rest on public notes and test benches.
 
 mod convert;
-mod fields;
+mod kinds;
 mod repr;
 mod view;
 
 pub use convert::NoCounterpart;
-pub use fields::{FlitTlpFields, FlitTlpFieldsError};
-pub use repr::{FlitBody, FlitTlpRepr, OhcA1, OhcA5, OhcE, TrailerSize};
+pub use kinds::KINDS;
+pub use repr::{FlitTlpRepr, TrailerSize};
 pub use view::{FlitTlpError, FlitTlpView};
 
 /// The type of a NOP TLP: one DW that fills.
@@ -39,43 +39,7 @@ pub const NOP: u8 = 0x00;
 /// A DW as it is sent.
 pub type Word = [u8; 4];
 
-/// The field map. Positions are bytes from the start of the TLP.
-mod field {
-    use std::ops::Range;
-    pub const TYPE: usize = 0;
-    pub const TC_OHC: usize = 1;
-    pub const FLAGS: usize = 2;
-    pub const LENGTH_LOW: usize = 3;
-    /// Requester ID of requests, completer ID of completions.
-    pub const FIRST_ID: Range<usize> = 4..6;
-    pub const EP_TAG: Range<usize> = 6..8;
-    pub const ADDRESS_32: Range<usize> = 8..12;
-    pub const ADDRESS_64: Range<usize> = 8..16;
-    pub const SECOND_ID: Range<usize> = 8..10;
-    pub const LOW_COUNT: Range<usize> = 10..12;
-    /// Bits of the word that begins at `EP_TAG`.
-    pub const EP: u16 = 1 << 15;
-    pub const LOWER_ADDRESS_6: u16 = 1 << 14;
-    pub const TAG: u16 = 0x3fff;
-    /// Bits of OHC.
-    pub const OHC_A: u8 = 1;
-    pub const OHC_B: u8 = 1 << 1;
-    pub const OHC_C: u8 = 1 << 2;
-    pub const OHC_E_SHIFT: u8 = 3;
-}
-
-/// A type: code, what it is, whether it has four DW, whether data follow, and its name.
-const TYPES: [(u8, Kind, bool, bool, &str); 6] = [
-    (0x03, Kind::Memory, false, false, "MRd32"),
-    (0x20, Kind::Memory, true, false, "MRd64"),
-    (0x40, Kind::Memory, false, true, "MWr32"),
-    (0x60, Kind::Memory, true, true, "MWr64"),
-    (0x0a, Kind::Completion, false, false, "Cpl"),
-    (0x4a, Kind::Completion, false, true, "CplD"),
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Memory,
-    Completion,
+/// The types that are read, with their names.
+fn known(code: impl Fn(u8) -> String) -> String {
+    KINDS.each_ref().map(|kind| format!("{} ({})", code(kind.first), kind.name)).join(", ")
 }

@@ -1,6 +1,7 @@
 //! The checked zero-copy view of a TLP in flit mode.
 
-use super::{Kind, TYPES, Word, field, repr::TrailerSize};
+use super::{KINDS, repr::TrailerSize};
+use crate::wire::table::Kind;
 
 /// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +25,7 @@ pub enum FlitTlpError {
         have: usize,
     },
     /// A type that is not read, so that nobody knows where the TLP ends.
-    #[error("type {code:02x} is none of {}", known())]
+    #[error("type {code:02x} is none of {}", super::known(|code| format!("{code:02x}")))]
     Type {
         /// The type.
         code: u8,
@@ -37,16 +38,14 @@ pub enum FlitTlpError {
     },
 }
 
-/// The types that are read, with their names.
-fn known() -> String {
-    TYPES.map(|(code, .., name)| format!("{code:02x} ({name})")).join(", ")
-}
+/// DW of OHC-E, by its two bits of OHC.
+pub(super) const OHC_E_DW: [usize; 4] = [0, 1, 2, 4];
 
 /// A TLP in a byte slice. The header, OHC included, is complete once the view exists; see the two constructors for the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct FlitTlpView<'a> {
     bytes: &'a [u8],
-    row: &'static (u8, Kind, bool, bool, &'static str),
+    kind: &'static Kind,
     trailer: TrailerSize,
 }
 
@@ -73,109 +72,37 @@ impl<'a> FlitTlpView<'a> {
     pub fn new_header(bytes: &'a [u8]) -> Result<Self, FlitTlpError> {
         let have = bytes.len();
         let truncated = |need| FlitTlpError::Truncated { part: "header", need, have };
-        let &code = bytes.get(field::TYPE).ok_or_else(|| truncated(4))?;
-        let row = TYPES.iter().find(|row| row.0 == code).ok_or(FlitTlpError::Type { code })?;
-        let &flags = bytes.get(field::FLAGS).ok_or_else(|| truncated(4))?;
+        let &code = bytes.first().ok_or_else(|| truncated(4))?;
+        let kind = Kind::of(&KINDS, code).ok_or(FlitTlpError::Type { code })?;
+        let &flags = bytes.get(2).ok_or_else(|| truncated(4))?;
         let trailer = TrailerSize::from_bits(flags >> 5).ok_or(FlitTlpError::Trailer { bits: flags >> 5 })?;
-        let view = Self { bytes, row, trailer };
+        let view = Self { bytes, kind, trailer };
         if have < view.header_bytes() { Err(truncated(view.header_bytes())) } else { Ok(view) }
     }
 
-    pub(super) fn row(&self) -> &'static (u8, Kind, bool, bool, &'static str) {
-        self.row
-    }
-
-    fn word(&self, range: std::ops::Range<usize>) -> u16 {
-        self.bytes[range].iter().fold(0, |value, &byte| value << 8 | u16::from(byte))
-    }
-
-    /// Traffic class.
+    /// Its kind, of [`KINDS`].
     #[must_use]
-    pub fn tc(&self) -> u8 {
-        self.bytes[field::TC_OHC] >> 5
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
     }
 
-    /// Which DW of OHC follow the base, 5 bits.
-    #[must_use]
-    pub fn ohc(&self) -> u8 {
-        self.bytes[field::TC_OHC] & 0x1f
-    }
-
-    /// What follows the data.
-    #[must_use]
-    pub fn trailer_size(&self) -> TrailerSize {
-        self.trailer
-    }
-
-    /// Attr, 3 bits.
-    #[must_use]
-    pub fn attr(&self) -> u8 {
-        self.bytes[field::FLAGS] >> 2 & 7
-    }
-
-    /// Length as it is, 10 bits.
-    #[must_use]
-    pub fn raw_length(&self) -> u16 {
-        self.word(field::FLAGS..field::LENGTH_LOW + 1) & 0x3ff
-    }
-
-    /// Requester ID of a request, completer ID of a completion.
-    #[must_use]
-    pub fn first_id(&self) -> u16 {
-        self.word(field::FIRST_ID)
-    }
-
-    /// EP, a bit of the lower address, and the tag.
-    #[must_use]
-    pub fn ep_tag(&self) -> u16 {
-        self.word(field::EP_TAG)
-    }
-
-    /// The address with AT, of 4 or 8 bytes.
-    #[must_use]
-    pub fn address_field(&self) -> u64 {
-        let range = if self.row.2 { field::ADDRESS_64 } else { field::ADDRESS_32 };
-        self.bytes[range].iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
-    }
-
-    /// Requester ID of a completion.
-    #[must_use]
-    pub fn second_id(&self) -> u16 {
-        self.word(field::SECOND_ID)
-    }
-
-    /// Four bits of the lower address, and the byte count of a completion.
-    #[must_use]
-    pub fn low_count(&self) -> u16 {
-        self.word(field::LOW_COUNT)
-    }
-
-    fn base_bytes(&self) -> usize {
-        if self.row.2 { 16 } else { 12 }
-    }
-
-    /// DW of OHC-E.
-    pub(super) fn ohc_e_words(&self) -> usize {
-        [0, 1, 2, 4][usize::from(self.ohc() >> field::OHC_E_SHIFT)]
-    }
-
-    /// All DW of OHC, in order.
-    pub(super) fn ohc_words(&self) -> impl Iterator<Item = Word> + use<'a> {
-        self.bytes[self.base_bytes()..self.header_bytes()].as_chunks().0.iter().copied()
+    /// Bytes before OHC.
+    pub(super) fn base_bytes(&self) -> usize {
+        if self.kind.first & 0x20 != 0 { 16 } else { 12 }
     }
 
     /// Bytes of the base and all OHC.
     #[must_use]
     pub fn header_bytes(&self) -> usize {
-        let single = (self.ohc() & (field::OHC_A | field::OHC_B | field::OHC_C)).count_ones() as usize;
-        self.base_bytes() + 4 * (single + self.ohc_e_words())
+        let ohc = self.bytes[1];
+        self.base_bytes() + 4 * ((ohc & 7).count_ones() as usize + OHC_E_DW[usize::from(ohc >> 3 & 3)])
     }
 
     fn payload_bytes(&self) -> usize {
-        match (self.row.3, self.raw_length()) {
-            (false, _) => 0,
-            (true, 0) => 4096,
-            (true, length) => usize::from(length) * 4,
+        if self.kind.first & 0x40 == 0 {
+            0
+        } else {
+            self.kind.get(self.bytes, "length_dw").unwrap_or_default() as usize * 4
         }
     }
 
