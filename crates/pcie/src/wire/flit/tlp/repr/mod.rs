@@ -1,6 +1,6 @@
 //! A TLP header of flit mode by its fields.
 
-use super::{FlitTlpError, FlitTlpView, KINDS, Word, kinds::OHC_E, known, view::OHC_E_DW};
+use super::{FlitTlpView, KINDS, Word, kinds::OHC_E, known, view::OHC_E_DW};
 use crate::wire::table::{Family, Field, FieldsError, Given, Kind, Words, union};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
     split::{Completion, Request},
+    wire::flit::tlp::FlitTlpError,
     wire::tlp::{Attributes, MemoryOp, TlpRepr, TlpView},
 };
 use proptest::prelude::*;
