@@ -14,15 +14,17 @@ import sta
 HERE = Path(__file__).resolve().parent.parent
 SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "engine.sv", "tag_queue.sv")]
 
-# A cell set: what tells it by its files, their digest, its gate equivalent, the flip-flops that it leaves, what is taken to drive a path, the period that mapping aims at, the slew of the clock
-# and the wire that a pin adds: assumed 0.6 fF in ASAP7, and as much of an inverter's input in OSU018.
+# A cell set: what tells it by its files, their digest, its gate equivalent, the cells that an AND, an XOR and a select of one bit take, the flip-flops that it leaves, what is taken to drive a path, the
+# period that mapping aims at, the slew of the clock and the wire that a pin adds: assumed 0.6 fF in ASAP7, and as much of an inverter's input in OSU018.
 LIBRARIES = {
     "asap7": dict(
         title="ASAP7, RVT, typical, 0.7 V", holds="asap7", digest="b26f96353c3af8aa2543f2e53939631ff93af57aa9060a94e0d24e2887bca68f", gate="NAND2xp33_ASAP7_75t_R",
+        conjunction=["AND2x2_ASAP7_75t_R"], sum=["XOR2xp5_ASAP7_75t_R"], select=3 * ["NAND2xp33_ASAP7_75t_R"],
         leave=["DFFHQx4_ASAP7_75t_R"], driver="BUFx2_ASAP7_75t_R", clock_slew=10.0, wire=0.6, target=250,
     ),
     "osu018": dict(
         title="OSU018, typical, 1.8 V", holds="osu018", digest="86f79b2000f1ac46715a9f6dfd5f5a596906418e9ee8a8611077bbaaad3de4e9", gate="NAND2X1",
+        conjunction=["AND2X2"], sum=["XOR2X1"], select=["MUX2X1"],
         leave=[], driver="BUFX2", clock_slew=100.0, wire=9.0, target=2000,
     ),
 }
@@ -185,6 +187,8 @@ def main():
     library["gate_um2"] = cells.cells[library["gate"]].area
     flip_flop = min((cell for cell in cells.cells.values() if cell.clock and cell.setup and "DFF" in cell.name), key=lambda cell: cell.area)
     library["flip_flop_ge"] = round(flip_flop.area / library["gate_um2"], 3)
+    for name_of, taken in (("and_ge", "conjunction"), ("xor_ge", "sum"), ("select_ge", "select")):
+        library[name_of] = round(sum(cells.cells[cell].area for cell in library[taken]) / library["gate_um2"], 3)
     results = tomllib.loads(given.out.read_text()) if given.out.exists() else {}
     kept = results.get(name, {}).get("block", [])
     with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +201,7 @@ def main():
                 kept = [other for other in kept if key(other) != key(row)] + [row]
             head = {"title": library["title"], "sha256": library["digest"], "tools": versions()}
             head |= {"wire_ff_per_pin": library["wire"], "clock_slew_ps": library["clock_slew"]}
-            head |= {"gate_um2": library["gate_um2"], "flip_flop_ge": library["flip_flop_ge"]}
+            head |= {key: library[key] for key in ("gate_um2", "flip_flop_ge", "and_ge", "xor_ge", "select_ge")}
             results[name] = {**head, "block": kept}
             given.out.write_text(text(results))
 

@@ -7,11 +7,12 @@
 //! | several GHASH units | each as alone; the table of weights with its multiplier and a weighting multiplier per unit, where segments are weighted | as alone; half of a position's bits in products per segment |
 //! | input buffers | as [storage](super::storage) in SRAM | not counted |
 //! | a state of AEGIS-256 | six rounds and 768 flip-flops, and as many more behind each further cycle of a round; key and nonce in flip-flops | six rounds per 16 bytes, and the clock of the state |
-//! | keystream | 128 flip-flops a block | none: seldom written |
+//! | keystream and control | [`super::control`] | not counted |
 //!
 //! S-boxes are the compact ones where they close at the clock, or are marginal where those from the table are too; where both close, the interval spans both.
 
 use super::clock::{self, Timing, Verdict};
+use super::control::control;
 use super::parts::{self, Part};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
@@ -26,10 +27,12 @@ use serde::Serialize;
 /// What an engine costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EngineCost {
-    /// Area of the AES lanes, with their keystream registers; of AEGIS, all of it.
+    /// Area of the AES lanes; of AEGIS, all of it.
     pub aes_kge: Interval,
     /// Area of the GHASH unit, with its powers of H.
     pub ghash_kge: Interval,
+    /// Area of keystream, selects and counters.
+    pub control_kge: Interval,
     pub area_kge: Interval,
     /// Energy per byte of text, AES.
     pub aes_pj_per_byte: Interval,
@@ -51,7 +54,8 @@ pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
     let mut sum = Sum::at(clock);
     let aes = sum.aes(&spec.aes, spec.rounds().unwrap_or(14));
     let ghash = sum.ghash(&spec.ghash);
-    sum.whole(aes, ghash, Some(clock::engine(spec, clock, Library::shipped())))
+    let control = sum.control(&spec.aes, spec.rounds().unwrap_or(14));
+    sum.whole(aes, ghash, control, Some(clock::engine(spec, clock, Library::shipped())))
 }
 
 /// The cost of an engine of another AEAD. Its specification has been checked.
@@ -66,11 +70,16 @@ pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static st
             Err("no published figure for ChaCha20 rounds or Poly1305 multipliers in gates")
         }
     }
-    .map(|(sum, [aes, ghash])| sum.whole(aes, ghash, clock::aead(spec, clock, Library::shipped())))
+    .map(|(sum, [aes, ghash], control)| {
+        sum.whole(aes, ghash, control, clock::aead(spec, clock, Library::shipped()))
+    })
 }
 
+/// Area and energy of cipher and authenticator, and the area of what joins them.
+type Parts = (Sum, [(Interval, Interval); 2], Interval);
+
 /// AES-GCM's parts, and the buffer in which a message waits for its second pass.
-fn gcm_siv(spec: &GcmSivSpec, clock: Frequency) -> (Sum, [(Interval, Interval); 2]) {
+fn gcm_siv(spec: &GcmSivSpec, clock: Frequency) -> Parts {
     let rounds = if spec.key_bits == 128 { 10 } else { 14 };
     let mut sum = Sum::at(clock);
     let (kge, pj) = sum.aes(&spec.aes, rounds);
@@ -79,18 +88,20 @@ fn gcm_siv(spec: &GcmSivSpec, clock: Frequency) -> (Sum, [(Interval, Interval); 
         "the {} in which a message waits for its tag is taken as SRAM; its energy is not counted",
         spec.buffer
     ));
-    (sum, [(kge + storage(spec.buffer.0).sram_kge, pj), ghash])
+    let control = sum.control(&spec.aes, rounds);
+    (sum, [(kge + storage(spec.buffer.0).sram_kge, pj), ghash], control)
 }
 
 /// All lanes, whose states are cipher and authenticator in one.
-fn aegis(spec: &Aegis256Spec, clock: Frequency) -> (Sum, [(Interval, Interval); 2]) {
+fn aegis(spec: &Aegis256Spec, clock: Frequency) -> Parts {
     let mut sum = Sum::at(clock);
     let round = clock::aegis_round(spec);
     let (area, energy) = sum.sboxes(&round, 1);
     let state_bits = 768.0 * spec.round.0.max(1) as f64;
     let lane = area * 6.0 + Interval::exact(flip_flops(state_bits));
     let kge = lane * f64::from(spec.lanes) + Interval::exact(flip_flops(512.0));
-    (sum, [(kge, energy * 6.0 + Interval::exact(FLIP_FLOP_PJ * state_bits)), Default::default()])
+    let parts = [(kge, energy * 6.0 + Interval::exact(FLIP_FLOP_PJ * state_bits)), Default::default()];
+    (sum, parts, Interval::default())
 }
 
 /// A block of logic as synthesis finds it.
@@ -115,14 +126,21 @@ impl Sum {
     }
 
     /// From areas of AES and GHASH, and energies of a block of 16 bytes.
-    fn whole(mut self, aes: (Interval, Interval), ghash: (Interval, Interval), timing: Option<Timing>) -> EngineCost {
+    fn whole(
+        mut self,
+        aes: (Interval, Interval),
+        ghash: (Interval, Interval),
+        control: Interval,
+        timing: Option<Timing>,
+    ) -> EngineCost {
         self.notes.dedup();
         self.notes.extend(timing.as_ref().and_then(Timing::refusal));
         let [aes_pj_per_byte, ghash_pj_per_byte] = [aes.1, ghash.1].map(|block| block * (1.0 / 16.0));
         EngineCost {
             aes_kge: aes.0,
             ghash_kge: ghash.0,
-            area_kge: aes.0 + ghash.0,
+            control_kge: control,
+            area_kge: aes.0 + ghash.0 + control,
             aes_pj_per_byte,
             ghash_pj_per_byte,
             pj_per_byte: aes_pj_per_byte + ghash_pj_per_byte,
@@ -161,10 +179,14 @@ impl Sum {
         let (logic, round_pj) = self.sboxes(spec, rounds);
         let registers = parts::lane(spec, rounds, false, Library::shipped()).flip_flops;
         let lane = logic + Interval::exact(flip_flops(registers));
-        let keystream = flip_flops(128.0 * f64::from(spec.keystream_blocks));
         let state_bits = registers - 128.0 * f64::from(1 + spec.rounds_in_hardware.min(rounds));
         let energy = round_pj * f64::from(rounds) + Interval::exact(FLIP_FLOP_PJ * state_bits);
-        (lane * f64::from(spec.lanes) + Interval::exact(keystream), energy)
+        (lane * f64::from(spec.lanes), energy)
+    }
+
+    /// Area of keystream and control.
+    fn control(&mut self, spec: &AesSpec, rounds: u32) -> Interval {
+        self.area(&control(spec, rounds, Library::shipped()))
     }
 
     /// Area of all units, and energy per block.
@@ -288,8 +310,8 @@ mod tests {
         let ghash = row(Block::Serial { levels: 0, product: 1, reduction: 0 });
         assert!((cost.ghash_kge.middle() - ghash - flip_flops(256.0)).abs() < 1e-9);
         let [two, four] = [2, 4].map(|rounds| row(Block::Lane { rounds, registers: 1, compact: 0 }));
-        // Fourteen rounds, their registers and keys, the counter's state, one block of keystream.
-        let lane = two + 6.0 * (four - two) + flip_flops(128.0 * (14.0 + 15.0 + 1.0 + 1.0));
+        // Fourteen rounds, their registers and keys, the counter's state.
+        let lane = two + 6.0 * (four - two) + flip_flops(128.0 * (14.0 + 15.0 + 1.0));
         assert!((cost.aes_kge.middle() - lane).abs() < 1e-9);
         for name in ["lane rounds=2 registers=1 compact=0", "serial levels=0 product=1 reduction=0"] {
             assert!(cost.rows.iter().any(|row| row == name), "{:?}", cost.rows);

@@ -25,6 +25,10 @@ pub struct Library {
     pub gate_um2: f64,
     /// GE of a flip-flop.
     pub flip_flop_ge: f64,
+    /// GE of an AND, an XOR and a select of one of two, each of a bit: its cells, or those that make one.
+    pub and_ge: f64,
+    pub xor_ge: f64,
+    pub select_ge: f64,
     #[serde(rename = "block")]
     pub rows: Vec<Row>,
 }

@@ -9,6 +9,7 @@
 //!                               |
 //!            [ library ]  rows of rtl/results.toml        [ technology ]  energies, spreads, SRAM
 //!            [ parts   ]  the rule between rows           [ clock      ]  which cycles a clock holds
+//!            [ control ]  what joins the parts
 //! ```
 //!
 //! Nothing here is simulated: an area is a sum over parts, each with rows of [`library`] behind it. A result is an [`Interval`]
@@ -16,6 +17,7 @@
 //! said there and not passed over. Energy is that of the crypto units alone: no clock tree, no wires between units, no memories.
 
 pub mod clock;
+pub mod control;
 mod engine;
 mod interval;
 pub mod library;

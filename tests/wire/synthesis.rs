@@ -5,6 +5,7 @@ use sealsim::{
     cost::{
         Library,
         clock::{Stage, Verdict},
+        control::control,
         library::{Block, Delay},
         parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
     },
@@ -53,20 +54,19 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
         Block::TagQueue { depth, skid } => (tag_queue(depth, skid > 0, library), 0.0),
         Block::Engine { rounds, registers, compact, fifo, levels, product, reduction } => {
             let hardware = if registers == 0 { 1 } else { rounds };
-            let aes = rounds_of(hardware, registers.max(1));
+            let aes = AesSpec { lanes: 1, keystream_blocks: fifo, ..rounds_of(hardware, registers.max(1)) };
             let (lane, hash) =
                 (lane(&aes, rounds, compact == 1, library), ghash(&serial(levels, (product, reduction)), library));
-            let flip_flops =
-                lane.flip_flops + hash.flip_flops + f64::from(128 * fifo) - f64::from(128 * (hardware + 1));
+            let control = control(&aes, rounds, library);
             let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay));
             let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
-            // Output, tag and mask; lengths, what is left, and the state of the control; counts and places of keystream; what is in the lane.
-            let count = |values: u32| values.next_power_of_two().ilog2();
-            let places = 2 * count(fifo + 1) + 2 * count(fifo).max(1);
-            let flight = if registers == 0 { 36 } else { 2 * rounds * registers };
-            let control = 3 * 128 + 2 * 32 + 4 * 29 + 10 + places + flight;
+            let parts = [&lane, &hash, &control];
+            let logic_kge = parts.iter().map(|part| part.logic_kge).sum();
+            // Round keys are given to the RTL.
+            let given = f64::from(128 * (hardware + 1));
+            let flip_flops = parts.iter().map(|part| part.flip_flops).sum::<f64>() - given;
             let rows = [lane.rows, hash.rows].concat();
-            (Part { logic_kge: lane.logic_kge + hash.logic_kge, flip_flops, delay, rows }, f64::from(control))
+            (Part { logic_kge, flip_flops, delay, rows }, 0.0)
         }
     }
 }
