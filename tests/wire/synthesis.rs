@@ -107,33 +107,36 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     assert_eq!(beyond, ["ASAP tag-queue depth=2 skid=0"]);
 }
 
-/// Whole engines, none of which the model was made from. It leaves out their control, so that flip-flops are its own here, and round keys are given to both.
+/// Whole engines, from none of which a figure of the model was taken. Those of one round were seen before their control was counted (informed); those with all
+/// rounds in hardware were synthesised after it (held out). Round keys are given to both sides.
 #[test]
-fn whole_engines_are_within_a_tenth_in_area_and_15_percent_in_delay_but_for_the_smallest() {
-    let (mut held, mut beyond) = (0, Vec::new());
-    for (library, row) in libraries().into_iter().flat_map(|library| library.rows.iter().map(move |row| (library, row)))
-    {
-        let Block::Engine { .. } = row.block else { continue };
-        held += 1;
-        let (part, _) = said(row.block, library);
-        let off = [part.kge(library) / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
-            .map(|ratio| ratio - 1.0);
-        println!("{} {}: {:+.3} {:+.3} {:+.3}", &library.title[..4], row.block, off[0], off[1], off[2]);
-        if off[0].abs() > 0.1 || off[1].abs() > 0.15 || off[2].abs() > 0.15 {
-            beyond.push(format!("{} {}", &library.title[..4], row.block));
+fn whole_engines_are_within_a_tenth_in_area_and_15_percent_in_delay() {
+    let (mut classes, mut beyond) = ([0, 0], Vec::new());
+    for library in libraries() {
+        let mut areas = Vec::new();
+        for row in &library.rows {
+            let Block::Engine { registers, .. } = row.block else { continue };
+            let (part, _) = said(row.block, library);
+            let kge = part.kge(library);
+            areas.push((kge, row.kge));
+            let off = [kge / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
+                .map(|ratio| ratio - 1.0);
+            let class = usize::from(registers > 0);
+            classes[class] += 1;
+            let (title, class) = (&library.title[..4], ["informed", "held out"][class]);
+            println!("{title} {} ({class}): {:+.3} {:+.3} {:+.3}", row.block, off[0], off[1], off[2]);
+            if off[0].abs() > 0.1 || off[1].abs() > 0.15 || off[2].abs() > 0.15 {
+                beyond.push(format!("{title} {}", row.block));
+            }
+        }
+        // The model ranks them by area as synthesis does.
+        for (one, other) in areas.iter().flat_map(|one| areas.iter().map(move |other| (one, other))) {
+            assert!(one.1 <= other.1 || one.0 > other.0, "{one:?} {other:?}");
         }
     }
-    assert!(held >= 5, "{held}");
-    // Control and the select of keystream, which the model leaves out, weigh most in engines as small as these. In the last one GHASH's operand comes
-    // through them, which takes 17 % more.
-    let known = [
-        "OSU0 engine rounds=14 registers=0 compact=1 fifo=4",
-        "OSU0 engine rounds=12 registers=0 compact=0 fifo=8",
-        "OSU0 engine rounds=10 registers=0 compact=0 fifo=4",
-        "OSU0 engine rounds=10 registers=0 compact=1 fifo=2",
-    ];
-    assert_eq!(beyond.len(), known.len(), "{beyond:?}");
-    assert!(known.iter().all(|known| beyond.iter().any(|row| row.starts_with(known))), "{beyond:?}");
+    assert!(classes[0] >= 5, "{classes:?}");
+    // With wires 17 %: GHASH's operand comes through the select, and nothing else of it is as slow.
+    assert_eq!(beyond, ["OSU0 engine rounds=10 registers=0 compact=1 fifo=2 levels=2 product=1 reduction=0"]);
 }
 
 #[test]
