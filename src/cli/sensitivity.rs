@@ -154,6 +154,7 @@ const HALF: usize = 20;
 
 fn text(answer: &Sensitivity, top: usize) -> String {
     let mut text = format!("{}: {:.4} {}\n", answer.machine, answer.base.rate, answer.unit);
+    text.extend(answer.does_not_close.iter().map(|sentence| format!("{sentence}\n")));
     let moving = answer.swings.iter().filter(|swing| swing.relative_swing > 0.0).count();
     let what = if answer.conclusions.is_empty() { "the rate" } else { "a rate" };
     let count = answer.swings.len();
@@ -245,6 +246,9 @@ fn line(swing: &Swing, changes: [Option<f64>; 2], widest: f64) -> String {
         } else if end.at != *bound {
             notes += &format!("; {bound} is no machine");
         }
+        if !end.does_not_close.is_empty() {
+            notes += &format!("; at {} {} does not close", end.at, end.does_not_close.join(", "));
+        }
     }
     let ends = format!("{:+.2} % at {}, {:+.2} % at {}", 100.0 * low, swing.at_low.at, 100.0 * high, swing.at_high.at);
     format!("{bar}  {ends}{notes}\n")
@@ -268,6 +272,8 @@ fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
         "machine_swing",
         "relative_swing",
         "flips",
+        "does_not_close_at_low",
+        "does_not_close_at_high",
     ])?;
     for swing in &answer.swings {
         let range = &swing.range;
@@ -288,11 +294,13 @@ fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
             &swing.machine_swing.to_string(),
             &swing.relative_swing.to_string(),
             &flips.join("; "),
+            &swing.at_low.does_not_close.join(" "),
+            &swing.at_high.does_not_close.join(" "),
         ])?;
     }
     for Fixed { path, kind, value, of, .. } in &answer.not_varied {
         let own = [path.as_str(), &of.join(" "), kind.name(), value, "false"];
-        writer.write_record(own.into_iter().chain([""; 9]))?;
+        writer.write_record(own.into_iter().chain([""; 11]))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }

@@ -70,9 +70,7 @@ pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static st
             Err("no published figure for ChaCha20 rounds or Poly1305 multipliers in gates")
         }
     }
-    .map(|(sum, [aes, ghash], control)| {
-        sum.whole(aes, ghash, control, clock::aead(spec, clock, Library::shipped()))
-    })
+    .map(|(sum, [aes, ghash], control)| sum.whole(aes, ghash, control, clock::aead(spec, clock, Library::shipped())))
 }
 
 /// Area and energy of cipher and authenticator, and the area of what joins them.
@@ -134,7 +132,6 @@ impl Sum {
         timing: Option<Timing>,
     ) -> EngineCost {
         self.notes.dedup();
-        self.notes.extend(timing.as_ref().and_then(Timing::refusal));
         let [aes_pj_per_byte, ghash_pj_per_byte] = [aes.1, ghash.1].map(|block| block * (1.0 / 16.0));
         EngineCost {
             aes_kge: aes.0,
@@ -372,15 +369,6 @@ mod tests {
         assert_eq!(one.pj_per_byte, four.pj_per_byte);
         assert!(four.area_kge.high < gcm.area_kge.low);
         assert!(cost("chacha20-poly1305").unwrap_err().contains("no published figure"));
-    }
-
-    #[test]
-    fn a_clock_that_does_not_close_is_noted_and_a_marginal_one_is_not() {
-        let at = |hertz| engine(&spec(1, 1, serial(1, 128)), Frequency(hertz)).notes;
-        let [bare, _] = engine(&spec(1, 1, serial(1, 128)), Frequency(2_000_000_000)).timing.unwrap().fastest();
-        assert_eq!(at(bare as u64 - 1), Vec::<String>::new());
-        let notes = at(bare as u64 + 1);
-        assert!(notes.len() == 1 && notes[0].starts_with("does not close at "), "{notes:?}");
     }
 
     #[test]

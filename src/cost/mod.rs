@@ -32,4 +32,4 @@ pub use interval::Interval;
 pub use library::Library;
 pub use risk::{AfterSuccess, KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
 pub use sm::{SmCost, sm};
-pub use storage::{StorageCost, storage};
+pub use storage::{StorageCost, sram_access, storage};

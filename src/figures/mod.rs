@@ -10,6 +10,7 @@
 //! A verb is a list of rows of the table ([`table::SHOWN`] has all lists). A new figure is one more row, and its name in the lists of those verbs that
 //! show it.
 
+pub mod energy;
 pub mod limit;
 mod named;
 pub mod price;

@@ -1,8 +1,13 @@
 //! What figures are asked of: a run of a machine, or some of its copies and GPUs.
 
-use super::{Risk, Value, price::risk};
+use super::{
+    Risk, Value,
+    energy::{Energy, energy},
+    price::risk,
+};
 use crate::{
     config::MachineSpec,
+    cost::Interval,
     system::{CopyOutcome, Direction, GpuOutcome, Outcome, TagQueueOutcome, UnitOutcome},
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
@@ -125,6 +130,12 @@ impl<'a> Seen<'a> {
     #[must_use]
     pub fn exposed_collectives(&self) -> Option<Femtos> {
         self.about?.collectives.map(|(_, free)| self.time.saturating_sub(free))
+    }
+
+    /// The middle of a part of its energy.
+    pub fn energy(&self, part: fn(&Energy) -> Option<Interval>) -> Value {
+        let energy = self.about.map(|about| energy(self, about.machine));
+        energy.and_then(|energy| part(&energy)).map(Interval::middle).into()
     }
 
     /// What the tags and keys of a single copy leave open. Messages of a workload may differ in length, so that it has no bound.

@@ -152,6 +152,14 @@ figures! {
         "energy of opening a byte on the GPU, in pJ, middle"
     D2H_ENERGY: "d2h_pj_per_byte", PjPerByte, "energy, d2h", Between(|price, _| price.energy(D2h));
         "energy of sealing a byte on the GPU, in pJ, middle"
+    ENGINES_SPENT: "engines_pj", PicoJoules, "energy of AES and GHASH", Run(|seen| seen.energy(|energy| energy.engines));
+        "energy of sealing and opening on the GPU in the run, in pJ, middle; empty where no figure is known"
+    BUFFERS_SPENT: "buffers_pj", PicoJoules, "energy of buffers", Run(|seen| seen.energy(|energy| Some(energy.buffers)));
+        "energy of quarantine, buffer between passes and tag queue, in pJ, middle"
+    LINK_SPENT: "link_pj", PicoJoules, "energy of the link", Run(|seen| seen.energy(|energy| Some(energy.link))); "energy of all bits on the GPUs' links, in pJ, middle"
+    MEMORY_SPENT: "memory_pj", PicoJoules, "energy of device memory", Run(|seen| seen.energy(|energy| Some(energy.memory)));
+        "energy of what copies and sealing kernels read and write in device memory, in pJ, middle"
+    ALL_SPENT: "energy_pj", PicoJoules, "energy in all", Run(|seen| seen.energy(|energy| energy.whole())); "the sum of these"
     SMS_USED: "sms_used", Plain, "SMs that seal", Cost(|price| price.sms_used.map(u64::from).into()); "SMs that seal and open instead of engines"
     QUARANTINE_ROOM: "quarantine_capacity_bytes", Bytes, "room of the quarantine", Cost(|price| price.quarantine_capacity_bytes.into());
         "room for plaintext that waits for its verdict, over all PCEs, in bytes"
@@ -164,6 +172,8 @@ figures! {
     COST_MISSING: "cost_missing", Text, "why costs are missing", Cost(|price| price.missing.as_deref().into()); "why there is no area or energy"
     QUARANTINE_AREA: "quarantine_sram_kge", Kge, "area of the quarantine", Cost(|price| price.quarantine_sram_kge.into());
         "area of the quarantine of all PCEs (copy engines) as SRAM in kGE, middle of the assumed range; 0 unless plaintext is held"
+    DOES_NOT_CLOSE: "does_not_close", Text, "why its clock does not close", Cost(|price| price.does_not_close.as_deref().into());
+        "what the engines need and the cycles that close, if they do not close at their clock; it holds for every figure of the row"
     COST_NOTES: "cost_notes", Text, "notes on costs", Cost(|price| price.cost_notes().as_deref().into());
         "which figures of area and energy are used outside of the range that they were made for, or why there is none"
 
@@ -193,29 +203,29 @@ lists! {
     // Behind the axes of a sweep.
     SWEEP: BYTES RATE TIME DEVICE FIRST_VERIFIED MESSAGES TAGS PEAK_TAG_QUEUE QUARANTINE EXPOSURE EXPOSURE_TOTAL
         EXPOSED EXPOSED_BYTE_NS LIMITED_BY LIMIT_FRACTION LIMIT_PARAMETER AREA AREA_TOTAL ENERGY QUARANTINE_AREA
-        FORGERY AFTER_SUCCESS KEY_BUDGET ASSUMED COST_NOTES SIMULATED_PART;
+        FORGERY AFTER_SUCCESS KEY_BUDGET ASSUMED COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // Copies one by one: a row for each design, direction and size.
     COPIES: DESIGN DIRECTION BYTES RATE TIME BASELINE OVER_BASELINE OVER_CC OF_OFF FIRST_VERIFIED MESSAGES TAGS
         QUARANTINE EXPOSURE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT
         EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS TAG_BITS FORGERY AFTER_SUCCESS KEY_MESSAGES KEY_BUDGET IV_MESSAGES
-        IV_BUDGET ENGINES AREA ENERGY SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE STORAGE_FLIP_FLOPS
-        QUARANTINE_AREA AREA_TOTAL COST_MISSING COST_NOTES SIMULATED_PART;
+        IV_BUDGET ENGINES AREA ENERGY ENGINES_SPENT BUFFERS_SPENT LINK_SPENT MEMORY_SPENT ALL_SPENT SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE
+        STORAGE_FLIP_FLOPS QUARANTINE_AREA AREA_TOTAL COST_MISSING COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // A workload: a row for each design.
     WORKLOADS: WORKLOAD DESIGN TIME OVER_OFF OVER_CC H2D_COPIES H2D_BYTES H2D_DEVICE H2D_CALLS D2H_COPIES D2H_BYTES
         D2H_DEVICE D2H_CALLS D2D_COPIES D2D_BYTES D2D_DEVICE D2D_CALLS IDLE COLLECTIVES COLLECTIVES_SIMULATED
         COLLECTIVES_BYTES COLLECTIVES_TIME COLLECTIVES_EXPOSED MESSAGES TAGS QUARANTINE EXPOSURE EXPOSURE_TOTAL
         EXPOSED EXPOSED_BYTE_NS AREA_TOTAL LIMIT_PARAMETER LIMIT_VALUE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION
-        SIMULATED_PART;
+        DOES_NOT_CLOSE SIMULATED_PART;
     // What a design costs, as JSON has it.
     COST: ENGINES AREA H2D_ENERGY D2H_ENERGY SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE STORAGE_FLIP_FLOPS
-        QUARANTINE_AREA AREA_TOTAL;
+        QUARANTINE_AREA AREA_TOTAL DOES_NOT_CLOSE;
     // Copies of a GPU, or of all, in a run.
     TRANSFERS: COPY_COUNT BYTES TIME RATE;
     // Tag queues of a run.
     TAG_QUEUE: PEAK_TAG_QUEUE QUARANTINE SCRUBBED EXPOSURE EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS;
     // A collective: a row for each design, size and number of GPUs.
     COLLECTIVE: OP BYTES RANKS DESIGN MODE PROTOCOL TIME LAUNCH OVER_OFF LAUNCH_COST PATH_COST CRYPTOGRAPHY_COST RATE
-        BUS_RATE TRANSFERS_SIMULATED TRANSFERS_SHARED FINISHED WRONG REFUSED SIMULATED_PART;
+        BUS_RATE TRANSFERS_SIMULATED TRANSFERS_SHARED FINISHED WRONG REFUSED DOES_NOT_CLOSE SIMULATED_PART;
 }
 
 /// The lists by who shows them.

@@ -13,6 +13,7 @@ pub enum Unit {
     GbPerS,
     Kge,
     PjPerByte,
+    PicoJoules,
 }
 
 impl Unit {
@@ -27,6 +28,7 @@ impl Unit {
             Self::GbPerS => Some(("GB/s", 1.0)),
             Self::Kge => Some(("kGE", 1.0)),
             Self::PjPerByte => Some(("pJ/byte", 1.0)),
+            Self::PicoJoules => Some(("µJ", 1e-6)),
         }
     }
 }

@@ -164,8 +164,9 @@ fn costs(rows: &[CollectiveRow]) -> String {
 
 /// The same for spreadsheets.
 pub fn table(rows: &[CollectiveRow]) -> sweep::Table {
-    let values = |CollectiveRow { design, row, .. }: &CollectiveRow| {
-        row.values(COLLECTIVE, (&Price::default(), None), |_| design.as_str().into())
+    let values = |CollectiveRow { design, does_not_close, row }: &CollectiveRow| {
+        let price = Price { does_not_close: does_not_close.clone(), ..Price::default() };
+        row.values(COLLECTIVE, (&price, None), |_| design.as_str().into())
     };
     sweep::Table { columns: column_names(COLLECTIVE), rows: rows.iter().map(values).collect() }
 }

@@ -283,7 +283,7 @@ fn what_a_cost_is_stretched_to_stands_in_the_table_and_under_the_front() {
     fs::write(bench.path("study.toml"), read(&bench.path("study.toml")) + clock).expect("written");
     fine(bench.sweep("out", "1"));
     let mut table = csv::Reader::from_path(bench.path("out/points.csv")).expect("a table");
-    let place = table.headers().expect("a head").iter().position(|head| head == "cost_notes").expect("a column");
+    let place = table.headers().expect("a head").iter().position(|head| head == "does_not_close").expect("a column");
     let notes: Vec<_> = table.records().map(|row| row.expect("a row")[place].to_owned()).collect();
     assert!(notes[0].is_empty() && notes[1].contains("does not close at 3.5 GHz (needs "), "{notes:?}");
     // The faster one is not on the front.

@@ -92,8 +92,8 @@ impl Bench {
         Self { hw: None, designs: Vec::new(), settings: Vec::new(), threads, platforms, interruption }
     }
 
-    /// The errors of data sets. Points that a machine says it was fitted to are marked so first.
-    pub fn score(&self, datasets: &mut [Dataset]) -> Result<Vec<DatasetScore>, Failure> {
+    /// The errors of data sets, and which machines do not close at their clock. Points that a machine says it was fitted to are marked so first.
+    pub fn score(&self, datasets: &mut [Dataset]) -> Result<(Vec<DatasetScore>, Vec<String>), Failure> {
         let points = datasets.iter().flat_map(|dataset| &dataset.points).map(|(point, _)| point);
         let (machines, figures) = self.figures(points)?;
         for (point, class) in datasets.iter_mut().flat_map(|dataset| &mut dataset.points) {
@@ -110,7 +110,11 @@ impl Bench {
             names.dedup();
             DatasetScore::new(dataset, names, own)
         };
-        Ok(datasets.iter().map(score).collect())
+        let scores = datasets.iter().map(score).collect();
+        let open = |machine: &Resolved| Some(format!("{} {}", machine.name(), machine.machine.does_not_close()?));
+        let mut open: Vec<_> = machines.values().filter_map(open).collect();
+        open.dedup();
+        Ok((scores, open))
     }
 
     pub fn figures<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> Result<(Machines, Vec<f64>), Failure> {

@@ -126,6 +126,9 @@ enum PlotAs {
 #[derive(Debug, Serialize)]
 struct Outcome {
     schema_version: u32,
+    /// Of each machine whose engines do not close at their clock: its name and the sentence, which holds for every figure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    does_not_close: Vec<String>,
     datasets: Vec<DatasetScore>,
     /// Errors by platform and class, over all of these.
     summary: Vec<Row>,
@@ -139,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     if let Some([predictions, measured]) = arguments.score.as_deref() {
         let Scored { dataset, score, origins } = register::score(predictions, measured)?;
-        return arguments.show(&[dataset], vec![score], origins, (&BTreeMap::new(), page));
+        return arguments.show(&[dataset], (vec![score], Vec::new()), origins, (&BTreeMap::new(), page));
     }
     let catalogue = catalogue()?;
     let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
@@ -151,8 +154,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return register::predict(&bench, asked, arguments.out.as_deref());
     }
     let mut datasets = arguments.datasets(&catalogue.datasets)?;
-    let scores = bench.score(&mut datasets)?;
-    arguments.show(&datasets, scores, Vec::new(), (&catalogue.titles, page))
+    let (scores, open) = bench.score(&mut datasets)?;
+    arguments.show(&datasets, (scores, open), Vec::new(), (&catalogue.titles, page))
 }
 
 impl Arguments {
@@ -167,7 +170,7 @@ impl Arguments {
     fn show(
         &self,
         datasets: &[Dataset],
-        scores: Vec<DatasetScore>,
+        (scores, does_not_close): (Vec<DatasetScore>, Vec<String>),
         origins: Vec<Origin>,
         (titles, page): (&BTreeMap<String, String>, Option<PageFile>),
     ) -> Result<(), Failure> {
@@ -176,7 +179,8 @@ impl Arguments {
             plot(folder, &panels.concat(), self.plot_as)?;
         }
         let summary = summary::rows(titles, datasets, &scores);
-        let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, summary, predicted_by: origins };
+        let schema_version = SCHEMA_VERSION;
+        let outcome = Outcome { schema_version, does_not_close, datasets: scores, summary, predicted_by: origins };
         let printed = match self.format {
             ValidateFormat::Json => {
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
@@ -184,7 +188,8 @@ impl Arguments {
             ValidateFormat::Text => {
                 let text = text::text(&outcome.datasets, &panels, output::width());
                 let platforms = text::platforms(&outcome.summary, outcome.datasets.len());
-                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &text + &platforms)))
+                let open: String = outcome.does_not_close.iter().map(|sentence| format!("{sentence}\n")).collect();
+                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &open + &text + &platforms)))
             }
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;

@@ -70,6 +70,9 @@ pub enum Came {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct End {
     pub at: String,
+    /// The machines whose engines do not close at their clock there, and do at their own value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub does_not_close: Vec<String>,
     #[serde(flatten)]
     pub came: Came,
 }
@@ -147,6 +150,9 @@ pub struct Conclusion {
 #[derive(Debug, Clone, Serialize)]
 pub struct Sensitivity {
     pub machine: String,
+    /// Of the machine and each design whose engines do not close at their clock: its name and the sentence, which holds for every figure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub does_not_close: Vec<String>,
     /// What rates are in: `GB/s` (10^9 bytes per second) of a copy, `runs/s` of a workload.
     pub unit: &'static str,
     pub base: Answer,
@@ -248,8 +254,10 @@ pub fn sensitivity(
     let conclusions = run.conclusions(&base, &swings, &sampled);
     let together = run.together(&sampled);
     let machine = run.variants[0].name.clone();
+    let does_not_close = run.variants.iter().filter_map(Variant::does_not_close).collect();
     let unit = if question.workload.steps.is_none() { "GB/s" } else { "runs/s" };
-    Ok(Sensitivity { machine, unit, base, margin: question.margin, conclusions, swings, together, not_varied })
+    let margin = question.margin;
+    Ok(Sensitivity { machine, does_not_close, unit, base, margin, conclusions, swings, together, not_varied })
 }
 
 /// What is varied in any variant, and numbers that are not: those without a range, and those of whose range no other value makes a machine.
@@ -376,7 +384,8 @@ impl Runner<'_> {
         let (low, high) = (value(low), value(high));
         let end = |value: u64| {
             let came = self.answer(&[(place, value)])?;
-            Ok::<_, SensitivityError>(End { at: range.written(value), came })
+            let does_not_close = self.not_closing(&[(place, value)]);
+            Ok::<_, SensitivityError>(End { at: range.written(value), does_not_close, came })
         };
         let (at_low, at_high) = (end(low)?, end(high)?);
         let mut flips = Vec::new();
@@ -395,6 +404,17 @@ impl Runner<'_> {
         let of_design = |design: usize| swing.spread(base, |answer| answer.designs_rates[design]);
         swing.relative_swing = (0..self.question.designs.len()).map(of_design).fold(swing.machine_swing, f64::max);
         Ok(swing)
+    }
+
+    /// Variants whose engines close by themselves, and not with these settings.
+    fn not_closing(&self, settings: &[Setting]) -> Vec<String> {
+        let closes = |(place, variant): &(usize, &Variant)| {
+            let own = draw::of_variant(&self.ranges, settings, *place);
+            let varied = if own.is_empty() { None } else { variant.base.varied(&own).ok() };
+            variant.does_not_close().is_some() || varied.is_none_or(|varied| varied.machine.does_not_close().is_none())
+        };
+        let variants = self.variants.iter().enumerate().filter(|variant| !closes(variant));
+        variants.map(|(_, variant)| variant.name.clone()).collect()
     }
 
     /// Where a conclusion changes on the way from a value at which it holds to one at which it does not.

@@ -15,6 +15,13 @@ pub(super) struct Variant {
     pub against: usize,
 }
 
+impl Variant {
+    /// Its name and what it needs, if its engines do not close at their clock.
+    pub(super) fn does_not_close(&self) -> Option<String> {
+        Some(format!("{} {}", self.name, self.base.resolved().machine.does_not_close()?))
+    }
+}
+
 /// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is compared with that.
 pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> Result<Vec<Variant>, CandidateError> {
     let base = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay).base();

@@ -3,8 +3,7 @@
 //! A row beats another if it is at least as good in every objective and better in one. Equal rows stay together.
 
 use super::table::Table;
-use crate::cost::clock::DOES_NOT_CLOSE;
-use crate::figures::Value;
+use crate::figures::{Value, table::DOES_NOT_CLOSE};
 use thiserror::Error;
 
 /// Why there is no front.
@@ -65,8 +64,8 @@ pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, Par
             .collect()
     };
     // A design that does not close at its clock is none.
-    let notes = table.column("cost_notes");
-    let closes = |row: &[Value]| notes.is_none_or(|column| !row[column].shown().contains(DOES_NOT_CLOSE));
+    let column = table.column(DOES_NOT_CLOSE.name);
+    let closes = |row: &[Value]| column.is_none_or(|column| row[column].shown().is_empty());
     let rows = table.rows.iter().enumerate().filter(|(_, row)| closes(row));
     let mut scored: Vec<(usize, Vec<f64>)> = rows.filter_map(|(place, row)| Some((place, score(row)?))).collect();
     let (compared, left_out) = (scored.len(), table.rows.len() - scored.len());
@@ -133,6 +132,22 @@ mod tests {
             };
             let expected: Vec<usize> = (0..rows.len()).filter(|place| !beaten(&rows[*place])).collect();
             prop_assert_eq!(found.rows, expected);
+        }
+
+        #[test]
+        fn a_point_that_does_not_close_is_on_no_front_and_beats_no_other(
+            rows in prop::collection::vec(((0..8_i64, 0..8_i64, 0..8_i64), any::<bool>()), 1..60),
+        ) {
+            let (min, max) = (["a".to_owned(), "b".to_owned()], ["c".to_owned()]);
+            let mut told = table(&rows.iter().map(|(row, _)| *row).collect::<Vec<_>>());
+            told.columns.push(DOES_NOT_CLOSE.name.to_owned());
+            for (row, (_, closes)) in told.rows.iter_mut().zip(&rows) {
+                row.push(if *closes { Value::None } else { Value::Text("does not close at 2 GHz".to_owned()) });
+            }
+            let places: Vec<usize> = (0..rows.len()).filter(|place| rows[*place].1).collect();
+            let alone = table(&places.iter().map(|place| rows[*place].0).collect::<Vec<_>>());
+            let in_whole = |alone: Front| alone.rows.into_iter().map(|row| places[row]).collect::<Vec<_>>();
+            prop_assert_eq!(front(&told, &min, &max).map(|front| front.rows), front(&alone, &min, &max).map(in_whole));
         }
     }
 

@@ -7,7 +7,8 @@ use crate::{
     figures::{
         Value,
         table::{
-            AFTER_SUCCESS, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, FORGERY as FORGERY_BOUND, IV_BUDGET, KEY_BUDGET, TAG_BITS,
+            AFTER_SUCCESS, ALL_SPENT, BUFFERS_SPENT, ENGINES_SPENT, EXPOSED, EXPOSURE, EXPOSURE_TOTAL,
+            FORGERY as FORGERY_BOUND, IV_BUDGET, KEY_BUDGET, LINK_SPENT, MEMORY_SPENT, TAG_BITS,
         },
     },
     files::capital,
@@ -37,7 +38,7 @@ pub(super) fn costs(text: &mut String, (comparison, width): (&Comparison, usize)
     let mut notes: Vec<&str> = Vec::new();
     for design in &comparison.designs {
         let cost = &design.cost;
-        let of_design = cost.missing.iter().chain(&cost.notes).map(String::as_str);
+        let of_design = cost.missing.iter().chain(&cost.does_not_close).chain(&cost.notes).map(String::as_str);
         let numbers: Vec<_> = of_design.map(|note| format!("[{}]", place_of(&mut notes, note))).collect();
         table.row([
             design.name.clone(),
@@ -96,6 +97,15 @@ pub(super) const RISKS: [Shown; 8] = [
     }),
     ("a key lasts GB", &KEY_BUDGET, giga),
     ("an IV lasts GB", &IV_BUDGET, giga),
+];
+
+/// What a copy takes in energy, by part: pJ, shown as times in ps are.
+pub(super) const ENERGIES: [Shown; 5] = [
+    ("AES, GHASH", &ENGINES_SPENT, micros),
+    ("buffers", &BUFFERS_SPENT, micros),
+    ("link", &LINK_SPENT, micros),
+    ("device memory", &MEMORY_SPENT, micros),
+    ("in all", &ALL_SPENT, micros),
 ];
 
 fn giga(value: &Value) -> String {

@@ -126,6 +126,8 @@ impl Way<'_> {
         section(text, &format!("{way} of {size}: exposure, forgery bounds, life of keys"));
         self.rows(text, longest, &costs::RISKS, false);
         text.push_str(costs::FORGERY);
+        section(text, &format!("{way} of {size}: energy on GPU and link in uJ, middle of its range"));
+        self.rows(text, longest, &costs::ENERGIES, false);
     }
 
     fn of<'d>(&self, design: &'d Design, bytes: u64) -> Option<&'d Row> {
