@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::Resolved,
-    explore::{self, CandidateError, CompareError, Compared, Comparison, Grid, Work},
+    explore::{self, CandidateError, CompareError, Compared, Comparison, Draws, Grid, Work},
     figures::Row,
     report::{
         comparison::{self, Document},
@@ -80,6 +80,13 @@ pub struct Arguments {
     what_if: u8,
     #[command(flatten)]
     sample: SampleArgument,
+    /// Draw every number that states a range N times within it, 200 if N is left out, the same draws for all designs, and give figures the interval from 5 to 95 %
+    /// of the draws, and pairs of designs how often one is faster
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "200", value_parser = clap::value_parser!(u32).range(20..=10_000))]
+    uncertainty: Option<u32>,
+    /// Where the draws come from
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "uncertainty")]
+    seed: u64,
     /// Go on where the same command was interrupted: what it had finished is not simulated again
     #[arg(long)]
     resume: bool,
@@ -116,8 +123,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let file = if arguments.work.workload.is_some() { arguments.work.file()? } else { None };
     let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), file.as_ref())?);
     let page = arguments.begin()?;
-    let grid =
-        Grid { work: arguments.asked(file)?, what_if: arguments.what_if.into(), sample: arguments.sample.sample };
+    let grid = Grid {
+        work: arguments.asked(file)?,
+        what_if: arguments.what_if.into(),
+        sample: arguments.sample.sample,
+        uncertainty: arguments.uncertainty.map(|count| Draws { count, seed: arguments.seed }),
+    };
     let (memory, collectives) = match &grid.work {
         Work::Copies { host_memory, .. } => (*host_memory, false),
         Work::Workload { .. } => (Memory::Pinned, grid.work.calls_collectives()),
@@ -233,6 +244,7 @@ impl From<CandidateError> for Failure {
 
 fn failed(error: CompareError) -> Failure {
     match &error {
+        CompareError::Config(_) => Failure::Config(miette!("{error}")),
         CompareError::Run { error: RunError::NoGpu { .. }, .. } => Failure::Usage(miette!("{error}")),
         CompareError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
         CompareError::Run { .. } => Failure::Simulation(miette!("{error}")),

@@ -41,6 +41,8 @@ pub struct Candidate {
     pub name: String,
     /// The machine with it.
     pub resolved: Resolved,
+    /// What it was resolved from.
+    pub layers: Layers,
 }
 
 /// What figures of these designs rest on whose held-out error is large or not known; `collectives` if they are among the work.
@@ -94,8 +96,9 @@ impl Candidate {
 /// If there is no such machine.
 pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, CandidateError> {
     let name = Baseline::Off.design();
-    let resolved = machine.clone().overlay(name).overlay("plain").resolve()?;
-    built(name, still_off(name, resolved)?, memory)
+    let layers = machine.clone().overlay(name).overlay("plain");
+    let resolved = still_off(name, layers.resolve()?)?;
+    built(name, resolved, layers, memory)
 }
 
 /// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them.
@@ -103,15 +106,16 @@ pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, 
 /// # Errors
 /// If that is no machine, or one on which the design has no effect.
 pub fn named(machine: &Layers, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
-    let resolved = machine.clone().overlay(name).resolve()?;
+    let layers = machine.clone().overlay(name);
+    let resolved = layers.resolve()?;
     if name == Baseline::Off.design() {
-        return built(name, still_off(name, resolved)?, memory);
+        return built(name, still_off(name, resolved)?, layers, memory);
     }
     let off = |resolved: &Resolved| !resolved.machine.confidential_computing;
     if off(&resolved) && off(&machine.resolve()?) {
         return Err(CandidateError::NothingSealed { name: name.to_owned() });
     }
-    built(name, resolved, memory)
+    built(name, resolved, layers, memory)
 }
 
 /// Refuses a baseline that is not what its name says.
@@ -123,10 +127,10 @@ fn still_off(name: &str, resolved: Resolved) -> Result<Resolved, CandidateError>
 }
 
 /// A candidate that can be built.
-fn built(name: &str, resolved: Resolved, memory: Memory) -> Result<Candidate, CandidateError> {
+fn built(name: &str, resolved: Resolved, layers: Layers, memory: Memory) -> Result<Candidate, CandidateError> {
     let name = name.to_owned();
     match system::check(&resolved.machine, request(memory)) {
-        Ok(()) => Ok(Candidate { name, resolved }),
+        Ok(()) => Ok(Candidate { name, resolved, layers }),
         Err(error) => Err(CandidateError::Build { name, error }),
     }
 }

@@ -8,6 +8,7 @@
 use super::candidate::{self, Baseline, Candidate, Skipped};
 use super::finished::{Finished, Piece, each};
 use super::sweep::Table;
+use super::uncertainty::{Draws, Plan, Uncertainty};
 use super::what_if;
 use super::work::{CompareError, NETWORK, Work, free_end, limited_by, run_workload, short, unless_stopped};
 use crate::{
@@ -38,13 +39,15 @@ pub struct Grid {
     pub what_if: usize,
     /// How much of each is simulated, if not all.
     pub sample: Option<Sample>,
+    /// What is drawn for intervals, if they are asked for.
+    pub uncertainty: Option<Draws>,
 }
 
 impl Grid {
     /// Work that is simulated as a whole, without measuring what limits it.
     #[must_use]
     pub const fn of(work: Work) -> Self {
-        Self { work, what_if: 0, sample: None }
+        Self { work, what_if: 0, sample: None, uncertainty: None }
     }
 }
 
@@ -64,6 +67,9 @@ pub struct Comparison {
     pub skipped: Vec<Skipped>,
     /// What these figures rest on whose held-out error is large or not known.
     pub cautions: Vec<String>,
+    /// What was drawn for intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertainty: Option<Uncertainty>,
     /// Runs that were not made, since the comparison was interrupted.
     #[serde(skip_serializing_if = "is_none")]
     pub unfinished: usize,
@@ -115,6 +121,13 @@ impl Design {
         }
     }
 
+    pub(super) fn rows_mut(&mut self) -> &mut [Row] {
+        match &mut self.figures {
+            Figures::Copies { copies } => copies,
+            Figures::Workload(row) => std::slice::from_mut(row),
+        }
+    }
+
     /// How much of each was simulated, where that was asked for.
     pub fn sampled(&self) -> impl Iterator<Item = &Told> + Clone {
         self.rows().iter().filter_map(|row| row.sampled.as_ref())
@@ -126,7 +139,9 @@ impl Design {
 pub struct Compared {
     /// The designs, with the runs that were made.
     pub designs: Vec<Design>,
-    /// Runs of all designs together.
+    /// What was drawn, if it was asked for and nothing is unfinished.
+    pub uncertainty: Option<Uncertainty>,
+    /// Runs of all designs together, and of all draws.
     pub pieces: usize,
     /// Those of them that were not made, since it was interrupted.
     pub unfinished: usize,
@@ -144,6 +159,7 @@ impl Compared {
             work,
             designs: self.designs,
             skipped,
+            uncertainty: self.uncertainty,
             unfinished: self.unfinished,
         }
     }
@@ -192,7 +208,7 @@ struct Task<'c> {
 }
 
 /// Bytes that stand for what a run costs besides those that it copies.
-const OVERHEAD: u64 = 1 << 20;
+pub(super) const OVERHEAD: u64 = 1 << 20;
 
 /// Simulates every piece of work on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
 /// `progress` is called with each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
@@ -215,13 +231,21 @@ pub fn compare(
     let pieces = grid.work.pieces();
     let of_machine = |&candidate| pieces.iter().map(move |workload| Task { candidate, workload, grid });
     let tasks: Vec<_> = machines.values().flat_map(of_machine).collect();
-    let rows = each(&tasks, threads, finished, observer, progress)?;
-    let unfinished = rows.iter().filter(|row| row.is_none()).count();
+    let alike: Vec<_> = machines.values().copied().collect();
+    let plan = |draws| Plan::of(&alike, (&grid.work, &pieces, grid.sample), draws, threads);
+    let plan = grid.uncertainty.map(plan).transpose()?;
+    let all = tasks.len() + plan.as_ref().map_or(0, Plan::runs);
+    let part = |of: usize| move |part: f64| progress(part * of as f64 / all as f64);
+    let rows = each(&tasks, threads, finished, observer, &part(tasks.len()))?;
+    let drawn = plan.as_ref().map(|plan| plan.run(threads, finished, observer, &part(plan.runs()))).transpose()?;
+    let unfinished = rows.iter().chain(drawn.iter().flatten()).filter(|row| row.is_none()).count();
     let by_machine: BTreeMap<_, _> = machines.into_keys().zip(rows.chunks(pieces.len().max(1))).collect();
     let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied().unwrap_or_default();
-    let baseline = |baseline: Baseline| candidates.iter().find(|candidate| candidate.name == baseline.design()).map(of);
-    let designs = candidates.iter().filter_map(|candidate| design(candidate, grid, of(candidate), &baseline));
-    Ok(Compared { designs: designs.collect(), pieces: tasks.len(), unfinished })
+    let rows = Held { candidates, of: &of };
+    let mut designs: Vec<_> = candidates.iter().filter_map(|candidate| design(candidate, grid, &rows)).collect();
+    let drawn = plan.zip(drawn).filter(|_| unfinished == 0);
+    let uncertainty = drawn.map(|(plan, drawn)| plan.conclude(&drawn, candidates, &mut designs));
+    Ok(Compared { designs, uncertainty, pieces: all, unfinished })
 }
 
 impl Piece for Task<'_> {
@@ -245,7 +269,7 @@ impl Piece for Task<'_> {
 
 impl Task<'_> {
     fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, CompareError> {
-        let Self { candidate: Candidate { name, resolved }, workload, grid: Grid { what_if, sample, .. } } = *self;
+        let Self { candidate: Candidate { name, resolved, .. }, workload, grid: Grid { what_if, sample, .. } } = *self;
         let (machine, alone) = (&resolved.machine, workload.alone());
         let what = match alone {
             Some(copy) => format!("{name}, {} of {}", direction_name(copy.direction), Bytes(copy.bytes)),
@@ -305,15 +329,22 @@ fn in_a_word(row: &Row) -> String {
     }
 }
 
-/// The figures of a design in addition to those of the baselines; none where its only run was not made.
-fn design<'f>(
-    candidate: &Candidate,
-    grid: &Grid,
-    rows: &[Option<Row>],
-    baseline: &dyn Fn(Baseline) -> Option<&'f [Option<Row>]>,
-) -> Option<Design> {
-    let (own, resolved) = (candidate.baseline(), &candidate.resolved);
-    let held = |(place, row): (usize, &Option<Row>)| {
+/// Candidates, and the rows of each.
+pub(super) struct Held<'f, 'r> {
+    pub candidates: &'f [Candidate],
+    pub of: &'f dyn Fn(&Candidate) -> &'r [Option<Row>],
+}
+
+impl<'r> Held<'_, 'r> {
+    fn baseline(&self, baseline: Baseline) -> Option<&'r [Option<Row>]> {
+        self.candidates.iter().find(|candidate| candidate.name == baseline.design()).map(self.of)
+    }
+}
+
+/// The rows of a candidate that there are, held against those of its baselines.
+pub(super) fn held<'r>(candidate: &Candidate, all: &Held<'_, 'r>) -> impl Iterator<Item = Row> {
+    let own = candidate.baseline();
+    (all.of)(candidate).iter().enumerate().filter_map(move |(place, row)| {
         let mut row = row.clone()?;
         for figure in [COPIES, WORKLOADS].concat() {
             let Of::Beside(other, ratio) = figure.of else { continue };
@@ -322,15 +353,20 @@ fn design<'f>(
                 Other::Cc => Baseline::Cc,
                 Other::Own => own,
             };
-            let other = baseline(other).and_then(|rows| rows.get(place)?.as_ref());
+            let other = all.baseline(other).and_then(|rows| rows.get(place)?.as_ref());
             other
                 .filter(|_| row.cells.get(figure.name).is_some())
                 .into_iter()
                 .for_each(|other| row.hold(figure, ratio, other));
         }
         Some(row)
-    };
-    let mut rows = rows.iter().enumerate().filter_map(held);
+    })
+}
+
+/// The figures of a design in addition to those of the baselines; none where its only run was not made.
+fn design(candidate: &Candidate, grid: &Grid, all: &Held<'_, '_>) -> Option<Design> {
+    let (own, resolved) = (candidate.baseline(), &candidate.resolved);
+    let mut rows = held(candidate, all);
     let figures = match grid.work {
         Work::Copies { .. } => Figures::Copies { copies: rows.collect() },
         Work::Workload { .. } => Figures::Workload(Box::new(rows.next()?)),
@@ -339,7 +375,7 @@ fn design<'f>(
     Some(Design {
         name: candidate.name.clone(),
         summary: summaries.collect::<Vec<_>>().join("; "),
-        baseline: baseline(own).map(|_| own.design()),
+        baseline: all.baseline(own).map(|_| own.design()),
         confidential_computing: resolved.machine.confidential_computing,
         config_digest: resolved.digest.clone(),
         assumed_parameters: resolved.assumed().len(),

@@ -3,6 +3,7 @@
 //! ```text
 //!  machine, designs --> candidate: one machine each, checked --+
 //!  copies one by one, or a workload: work ---------------------+--> compare: a run each, over threads --> Comparison
+//!    numbers with a range --> uncertainty: the same draws for all, a run each -----------------> its intervals
 //!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
 //!  machine, sizes --> cost_table: a run for each row of a table for other simulators
 //!  machine, a run --> explain: the path that set its end, and the run with the first cause freed
@@ -19,6 +20,7 @@ mod finished;
 pub mod sensitivity;
 mod simulator;
 pub mod sweep;
+mod uncertainty;
 pub mod what_if;
 mod work;
 
@@ -31,4 +33,5 @@ pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use finished::Finished;
 pub use simulator::simulator;
+pub use uncertainty::{Draws, Pair, Uncertainty, drawn_machines, interval_of};
 pub use work::{CompareError, Work, kernels};

@@ -2,7 +2,7 @@
 
 use super::what_if::LimitedBy;
 use crate::{
-    config::MachineSpec,
+    config::{ConfigError, MachineSpec},
     sampling::{self, Asked, Sample, Sampled},
     sim::{Control, SimulationError},
     system::{self, Direction, Memory, Outcome, Request, RunError},
@@ -104,6 +104,9 @@ pub fn kernels(workload: &Workload) -> (usize, Femtos) {
 /// Why there is no comparison.
 #[derive(Debug, Error)]
 pub enum CompareError {
+    /// A machine that parameters are drawn for.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     #[error("{what}: {error}")]
     Run {
         /// Design, direction and size.

@@ -32,6 +32,7 @@ use crate::{
     system::{Direction, Outcome},
 };
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use std::collections::BTreeMap;
 
 /// One figure.
 #[derive(Debug)]
@@ -44,6 +45,19 @@ pub struct Figure {
     /// What the reference says.
     pub says: &'static str,
     pub of: Of,
+}
+
+impl Figure {
+    /// Whether tables have its least and its most, behind all figures: they are empty unless work was sampled or parameters drawn.
+    const fn ends_behind(&self) -> bool {
+        matches!(self.of, Of::Estimate(_) | Of::Beside(..))
+    }
+
+    /// Whether tables have its least and its most.
+    #[must_use]
+    pub const fn has_ends(&self) -> bool {
+        self.ends_behind() || matches!(self.of, Of::Between(_))
+    }
 }
 
 /// Where a figure comes from.
@@ -98,6 +112,9 @@ pub struct Row {
     /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Told>,
+    /// Where parameters were drawn: the 5th and the 95th percentile of a figure, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub interval_90: BTreeMap<String, [f64; 2]>,
 }
 
 impl Row {
@@ -113,6 +130,7 @@ impl Row {
             cells: Cells::of(list, &Seen::run(about, outcome)),
             limited_by_parts: limited_by(outcome),
             sampled: None,
+            interval_90: BTreeMap::new(),
         };
         Self { sampled: sampled.map(|sampled| Told::of(sampled, row)), ..row(outcome) }
     }
@@ -131,12 +149,17 @@ impl Row {
                 Of::Run(_) | Of::Estimate(_) | Of::Way(..) | Of::Beside(..) => values.push(self.get(figure).clone()),
                 Of::Limit(of) => values.push(self.limited_by_parts.as_ref().map_or(Value::None, of)),
                 Of::Cost(of) => values.push(of(price)),
-                Of::Between(of) => values.extend(ends(of(price, way))),
+                Of::Between(of) => {
+                    let [low, middle, high] = ends(of(price, way));
+                    let drawn = self.interval_90.get(figure.name).map(|ends| ends.map(Value::from));
+                    let [low, high] = drawn.unwrap_or([low, high]);
+                    values.extend([low, middle, high]);
+                }
                 Of::Part => values.push(self.sampled.as_ref().map(Told::simulated_part).into()),
                 Of::Name => values.push(self.cells.get(figure.name).cloned().unwrap_or_else(|| name(figure.name))),
             }
         }
-        for figure in list.iter().filter(|figure| matches!(figure.of, Of::Estimate(_))) {
+        for figure in list.iter().filter(|figure| figure.ends_behind()) {
             values.extend([0, 1].map(|end| self.end(figure, end)));
         }
         values
@@ -154,8 +177,11 @@ impl Row {
         self.get(figure).number()
     }
 
-    /// The least or the most of a figure; the figure itself where what was simulated leaves nothing open.
+    /// The least or the most of a figure, of draws if there are any; the figure itself where what was simulated leaves nothing open.
     fn end(&self, figure: &Figure, end: usize) -> Value {
+        if let Some(drawn) = self.interval_90.get(figure.name) {
+            return drawn[end].into();
+        }
         let Some(told) = &self.sampled else { return Value::None };
         match told.intervals.get(&format!("/{}", figure.name)) {
             None => self.get(figure).clone(),
@@ -262,7 +288,7 @@ pub fn columns(list: &[&'static Figure]) -> Vec<Column> {
         Of::Between(_) => with(figure, &[End::Least, End::Itself, End::Most]),
         _ => with(figure, &[End::Itself]),
     });
-    let estimates = list.iter().filter(|figure| matches!(figure.of, Of::Estimate(_)));
+    let estimates = list.iter().filter(|figure| figure.ends_behind());
     own.chain(estimates.flat_map(|figure| with(figure, &[End::Least, End::Most]))).collect()
 }
 
@@ -290,7 +316,11 @@ impl Column {
     #[must_use]
     pub fn says(self) -> String {
         let Figure { name, says, of, .. } = self.figure;
-        let of = if matches!(of, Of::Between(_)) { "" } else { ", where it was sampled, at 95 %" };
+        let of = if matches!(of, Of::Between(_)) {
+            ""
+        } else {
+            ", where it was sampled (at 95 %) or parameters were drawn (5 to 95 %)"
+        };
         self.end.choose((*says).to_owned(), format!("least of `{name}`{of}"), format!("most of `{name}`"))
     }
 }

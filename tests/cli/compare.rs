@@ -470,3 +470,35 @@ fn a_workload_does_not_go_with_what_single_copies_take_and_needs_a_machine() {
     let (status, text) = refusal(&["h100-nvl-tdx", "--workload", path]);
     assert!(status == Some(2) && text.contains("no GPU 1"), "{text}");
 }
+
+#[test]
+fn uncertainty_gives_each_figure_an_interval_and_each_pair_of_designs_a_part_of_the_draws() {
+    let asked = ["h100-nvl-tdx", "--copy", "h2d:4KiB", "--design", "direct", "--uncertainty", "20"];
+    let output = command(&asked).env("COLUMNS", "80").output().expect("the program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", message(&output));
+    assert!(text.contains("5 to 95 % of 20 draws of ") && text.contains("[4] direct"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let document = include_str!("../../docs/results.md");
+    let json = json(&asked);
+    let (drawn, direct) = (&json["uncertainty"], design(&json, "direct"));
+    assert_eq!(drawn["pairs"].as_array().expect("pairs").len(), 6);
+    for key in drawn.as_object().expect("an object").keys().chain(drawn["pairs"][0].as_object().expect("a pair").keys())
+    {
+        assert!(document.contains(&format!("`{key}`")) || key == "pairs" && document.contains("`pairs[]`"), "{key}");
+    }
+    let csv = compare(&[&asked[..], &["--format", "csv"]].concat());
+    let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
+    let head = reader.headers().expect("a head").clone();
+    let row = reader.records().map(|row| row.expect("cells")).find(|row| &row[0] == "direct").expect("a row");
+    for figure in ["gb_per_s", "time_ps", "exposure_ps", "speedup_over_baseline", "area_total_kge"] {
+        let number = |name: String| {
+            let place = head.iter().position(|column| column == name).expect("a column");
+            row[place].parse::<f64>().expect("a number")
+        };
+        let [low, high] = ["low", "high"].map(|end| number(format!("{figure}_{end}")));
+        let stated = direct["copies"][0]["interval_90"][figure].as_array().expect("an interval");
+        assert_eq!([Some(low), Some(high)], [stated[0].as_f64(), stated[1].as_f64()], "{figure}");
+        assert!(low <= high, "{figure}");
+    }
+}

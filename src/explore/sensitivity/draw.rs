@@ -8,13 +8,14 @@ use super::range::Range;
 use super::variant::Variant;
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
+use sha2::{Digest, Sha256};
 
 /// A value of a range: the range's place, and a number of base units.
-pub(super) type Setting = (usize, u64);
+pub(in crate::explore) type Setting = (usize, u64);
 
 /// A point that is a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(in crate::explore) struct Drawn {
     /// A value of each range.
     pub settings: Vec<Setting>,
     /// Places of the ranges whose value was moved.
@@ -23,25 +24,62 @@ pub(super) struct Drawn {
     pub own: usize,
 }
 
-/// One value of each range per sample; every part of a range, of as many as there are samples, is taken once.
-pub(super) fn hypercube(ranges: &[Range], samples: u32, seed: u64) -> Vec<Vec<Setting>> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+/// One value of each range per sample; every part of a range, of as many as there are samples, is taken once. What is drawn for a path depends on it
+/// and the seed alone, so that designs that set it draw from the same place of their own range.
+pub(in crate::explore) fn hypercube(ranges: &[Range], samples: u32, seed: u64) -> Vec<Vec<Setting>> {
     let mut points = vec![Vec::new(); samples as usize];
     for (place, range) in ranges.iter().enumerate() {
-        let mut cells: Vec<u32> = (0..samples).collect();
-        cells.shuffle(&mut random);
-        let Some((_, low, high)) = range.amounts() else { continue };
-        for (point, cell) in points.iter_mut().zip(cells) {
-            let part = (f64::from(cell) + 0.5) / f64::from(samples);
-            let value = low as f64 + (high as f64 - low as f64) * part;
-            point.push((place, value.round() as u64));
+        let Some(amounts) = range.amounts() else { continue };
+        for (point, part) in points.iter_mut().zip(parts(&range.path, samples, seed)) {
+            point.push((place, quantile(amounts, part)));
         }
     }
     points
 }
 
+/// The middles of as many equal parts of a probability as there are samples, in an order that the name and the seed give.
+pub(in crate::explore) fn parts(name: &str, samples: u32, seed: u64) -> impl Iterator<Item = f64> {
+    let digest = Sha256::digest(format!("{seed} {name}"));
+    let mut random = ChaCha8Rng::from_seed(digest.into());
+    let mut cells: Vec<u32> = (0..samples).collect();
+    cells.shuffle(&mut random);
+    cells.into_iter().map(move |cell| (f64::from(cell) + 0.5) / f64::from(samples))
+}
+
+/// A side of a range that spans more than so many times is drawn by its logarithm.
+const BY_LOGARITHM: f64 = 4.0;
+
+/// The value that a part of the probability lies below. The own value is the median: half lies on each side of it, evenly, or evenly by logarithm where the
+/// side spans more than [`BY_LOGARITHM`]. A value at an end of its range has all of one half.
+fn quantile((own, low, high): (u64, u64, u64), part: f64) -> u64 {
+    let (from, to, within) =
+        if part < 0.5 { (low.min(own), own, 2.0 * part) } else { (own, high.max(own), 2.0 * part - 1.0) };
+    let (from, to) = (from as f64, to as f64);
+    let value = if from > 0.0 && to > BY_LOGARITHM * from {
+        from * power(to / from, within)
+    } else {
+        from + (to - from) * within
+    };
+    value.round() as u64
+}
+
+/// A number to a power from 0 to 1, of square roots alone: these are the same on each host.
+fn power(of: f64, mut exponent: f64) -> f64 {
+    if exponent >= 1.0 {
+        return of;
+    }
+    let (mut root, mut product) = (of, 1.0);
+    for _ in 0..40 {
+        (root, exponent) = (root.sqrt(), exponent * 2.0);
+        if exponent >= 1.0 {
+            (product, exponent) = (product * root, exponent - 1.0);
+        }
+    }
+    product
+}
+
 /// The settings of a variant: those of its parameters.
-pub(super) fn of_variant(ranges: &[Range], settings: &[Setting], variant: usize) -> Vec<String> {
+pub(in crate::explore) fn of_variant(ranges: &[Range], settings: &[Setting], variant: usize) -> Vec<String> {
     let own = settings.iter().filter(|(place, _)| ranges[*place].applies[variant]);
     own.map(|(place, value)| format!("{}={}", ranges[*place].path, ranges[*place].written(*value))).collect()
 }
@@ -52,7 +90,7 @@ fn possible(variants: &[Variant], ranges: &[Range], settings: &[Setting]) -> boo
 }
 
 /// Makes a point a machine, whatever the variant.
-pub(super) fn repaired(variants: &[Variant], ranges: &[Range], point: &[Setting]) -> Drawn {
+pub(in crate::explore) fn repaired(variants: &[Variant], ranges: &[Range], point: &[Setting]) -> Drawn {
     let (mut settings, mut moved, mut own) = (point.to_vec(), Vec::new(), 0);
     // What is before `good` makes a machine.
     let mut good = 0;
@@ -113,6 +151,7 @@ mod tests {
     use super::*;
     use crate::config::{Kind, Layers};
     use crate::system::Memory;
+    use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn range(low: &str, high: &str) -> Range {
@@ -122,13 +161,45 @@ mod tests {
 
     #[test]
     fn each_range_is_cut_into_as_many_parts_as_there_are_samples_and_each_part_is_taken_once() {
-        let ranges = [range("0 cycles", "100 cycles"), range("10", "20")];
+        let mut ranges = [range("0 cycles", "100 cycles"), range("10", "20")];
+        ranges[0].value = "50 cycles".into();
         let points = hypercube(&ranges, 10, 1);
         assert_eq!(points, hypercube(&ranges, 10, 1));
         assert_ne!(points, hypercube(&ranges, 10, 2));
         let first: BTreeSet<u64> = points.iter().map(|point| point[0].1).collect();
         assert_eq!(first, (0..10).map(|n| 10 * n + 5).collect());
         assert_eq!(of_variant(&ranges, &points[0], 0)[0], format!("p={} cycles", points[0][0].1));
+        // Those of a path are the same whatever else is drawn.
+        let alone = hypercube(&ranges[..1], 10, 1);
+        assert!(points.iter().zip(&alone).all(|(both, one)| both[0] == one[0]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_own_value_is_the_median_of_what_is_drawn(
+            mut amounts in prop::array::uniform3(0u64..1 << 40),
+            parts in prop::array::uniform2(0.0..1.0f64),
+        ) {
+            amounts.sort_unstable();
+            let [low, own, high] = amounts;
+            let at = |part| quantile((own, low, high), part);
+            prop_assert_eq!((at(0.0), at(0.5), at(1.0)), (low, own, high));
+            let [less, more] = if parts[0] <= parts[1] { parts } else { [parts[1], parts[0]] };
+            prop_assert!(low <= at(less) && at(less) <= at(more) && at(more) <= high);
+        }
+
+        #[test]
+        fn a_power_of_square_roots_is_a_power(of in 1.0..1e6f64, exponent in 0.0..=1.0f64) {
+            let ratio = power(of, exponent) / of.powf(exponent);
+            prop_assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn a_wide_side_is_drawn_by_its_logarithm_and_a_narrow_one_evenly() {
+        assert_eq!([0.25, 0.75].map(|part| quantile((100, 1, 400), part)), [10, 250]);
+        assert_eq!([0.25, 0.75].map(|part| quantile((100, 0, 1_000_000), part)), [50, 10_000]);
+        assert_eq!([0.1, 0.49, 0.6].map(|part| quantile((8, 8, 18), part)), [8, 8, 10]);
     }
 
     #[test]

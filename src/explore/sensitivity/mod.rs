@@ -12,9 +12,9 @@
 //! `compare`. A parameter that a design sets is varied within the design's own range there, and within the machine's
 //! elsewhere; where it states none, it is said not to be varied.
 
-mod draw;
+pub(super) mod draw;
 mod range;
-mod variant;
+pub(super) mod variant;
 
 pub use range::{Fixed, Range, Why};
 
@@ -261,7 +261,7 @@ pub fn sensitivity(
 }
 
 /// What is varied in any variant, and numbers that are not: those without a range, and those of whose range no other value makes a machine.
-fn varied(variants: &[Variant]) -> (Vec<Range>, Vec<Fixed>) {
+pub(super) fn varied(variants: &[Variant]) -> (Vec<Range>, Vec<Fixed>) {
     let (ranges, mut not) = range::ranges(variants);
     let moves = |place: usize| {
         let (own, low, high) = ranges[place].amounts()?;

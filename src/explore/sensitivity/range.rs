@@ -19,7 +19,7 @@ pub struct Range {
     pub of: Vec<String>,
     /// By variant: whether it has the parameter with this value and range. One whose design sets the parameter has not.
     #[serde(skip)]
-    pub(super) applies: Vec<bool>,
+    pub(in crate::explore) applies: Vec<bool>,
 }
 
 /// Why a number is not varied.

@@ -6,7 +6,7 @@ use crate::system::Memory;
 
 /// One of the machines.
 #[derive(Debug, Clone)]
-pub(super) struct Variant {
+pub(in crate::explore) struct Variant {
     /// Its design; the machine's own name for the machine itself.
     pub name: String,
     /// The machine with it.
@@ -31,7 +31,8 @@ pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> 
     for design in designs {
         named(machine, design, memory)?;
         let base = base(Some(design))?;
-        let candidate = Candidate { name: design.clone(), resolved: base.resolved().clone() };
+        let candidate =
+            Candidate { name: design.clone(), resolved: base.resolved().clone(), layers: base.layers().clone() };
         let against = if candidate.baseline() == Baseline::Resealed { designs.len() + 1 } else { 0 };
         resealed |= against > 0;
         variants.push(Variant { name: design.clone(), base, against });

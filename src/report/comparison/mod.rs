@@ -1,6 +1,7 @@
 //! Designs side by side, for people and for spreadsheets.
 
 mod costs;
+mod uncertain;
 mod workload;
 
 use super::{SCHEMA_VERSION, layout::fitted, table::Table};
@@ -128,6 +129,7 @@ impl Way<'_> {
         text.push_str(costs::FORGERY);
         section(text, &format!("{way} of {size}: energy on GPU and link in uJ, middle of its range"));
         self.rows(text, longest, &costs::ENERGIES, false);
+        uncertain::of_copies(text, self, longest);
     }
 
     fn of<'d>(&self, design: &'d Design, bytes: u64) -> Option<&'d Row> {

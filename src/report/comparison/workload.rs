@@ -45,6 +45,7 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
     push(&mut text, &ends(comparison), width);
     section(&mut text, "what it shows unverified, what it costs, and what limits it");
     push(&mut text, &details(comparison), width);
+    super::uncertain::of_workload(&mut text, (comparison, width));
     text
 }
 

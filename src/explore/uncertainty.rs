@@ -1,0 +1,326 @@
+//! What figures of a comparison may be, given how far the parameters are known.
+//!
+//! ```text
+//!   numbers with a stated range --> Latin hypercube: the same draws for all designs --> a run of each piece of work for each draw
+//!                                                                                                  |
+//!        5 to 95 % of the draws, by figure <-- rates, gains, times, exposure, area of each draw <--+
+//!        how often a design is faster than another, draw by draw <---------------------------------+
+//! ```
+//!
+//! Draws of different parameters are independent: no fit of this repository states a correlation. `sensitivity` draws the same.
+
+use super::{
+    candidate::Candidate,
+    compare::{Design, Held, held, way},
+    finished::{Finished, Piece, each},
+    sensitivity::{
+        Range,
+        draw::{self, Drawn},
+        variant::Variant,
+        varied,
+    },
+    work::{CompareError, Work, free_end, run_workload, unless_stopped},
+};
+use crate::{
+    config::{ConfigError, Layers, MachineSpec},
+    figures::{
+        About, Figure, Of, Row, Value,
+        price::price,
+        table::{BYTES, COPIES, RATE, TIME, WORKLOADS},
+    },
+    sampling::Sample,
+    sim::Control,
+    validate::pool,
+    workload::{Workload, direction_name},
+};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::{
+    cmp::Ordering::{Equal, Greater, Less},
+    convert::Infallible,
+};
+
+/// How much is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draws {
+    pub count: u32,
+    pub seed: u64,
+}
+
+/// What was drawn, and who was faster. Every field is described in `docs/results.md`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Uncertainty {
+    /// Draws that gave an answer for every design.
+    pub draws: usize,
+    /// Draws that did not: they are left out for all.
+    pub refused: usize,
+    pub seed: u64,
+    /// Parameters that were drawn.
+    pub varied: usize,
+    /// Values per draw, on the average, that contradicted others and were moved to the nearest that makes a machine.
+    pub moved_per_draw: f64,
+    /// For each piece of work, each design against each that comes after it.
+    pub pairs: Vec<Pair>,
+}
+
+/// Two designs that do the same work, draw by draw.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    pub design: String,
+    pub other: String,
+    /// Of copies one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Part of the draws in which `design` is faster than `other`.
+    pub faster: f64,
+    pub slower: f64,
+    /// And in which both are equally fast.
+    pub equal: f64,
+}
+
+/// Where an interval of draws ends.
+const ENDS: [f64; 2] = [0.05, 0.95];
+
+/// What is drawn for the machines of a comparison.
+pub(super) struct Plan<'c> {
+    draws: Draws,
+    work: &'c Work,
+    pieces: &'c [Workload],
+    sample: Option<Sample>,
+    /// A machine each, no two alike.
+    variants: Vec<Variant>,
+    ranges: Vec<Range>,
+    points: Vec<Drawn>,
+    /// By draw: where in the range of its technology an area or an energy lies, for all designs alike.
+    technology: Vec<f64>,
+}
+
+/// By draw, variant and piece: what ran. Nothing where the draw makes no machine that does the work.
+pub(super) type Rows = Vec<Option<Row>>;
+
+impl<'c> Plan<'c> {
+    /// Draws for these candidates, no two of which are the same machine.
+    pub fn of(
+        candidates: &[&Candidate],
+        (work, pieces, sample): (&'c Work, &'c [Workload], Option<Sample>),
+        draws: Draws,
+        threads: usize,
+    ) -> Result<Self, CompareError> {
+        let variant = |candidate: &&Candidate| {
+            let base = candidate.layers.clone().base()?;
+            Ok::<_, CompareError>(Variant { name: candidate.name.clone(), base, against: 0 })
+        };
+        let variants = candidates.iter().map(variant).collect::<Result<Vec<_>, _>>()?;
+        let (ranges, points) = drawn(&variants, draws, threads);
+        let technology = draw::parts("technology", draws.count, draws.seed).collect();
+        Ok(Self { draws, work, pieces, sample, variants, ranges, points, technology })
+    }
+
+    /// Runs there are to do.
+    pub const fn runs(&self) -> usize {
+        self.points.len() * self.variants.len() * self.pieces.len()
+    }
+
+    /// Makes the runs that are not finished.
+    pub fn run(
+        &self,
+        threads: usize,
+        finished: &Finished<Row>,
+        observer: &(dyn Fn() -> Control + Sync),
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Rows, CompareError> {
+        let (variants, pieces) = (self.variants.len(), self.pieces.len());
+        let draw = |number: usize| {
+            let [draw, variant, piece] = [number / pieces / variants, number / pieces % variants, number % pieces];
+            Draw { plan: self, draw, variant, piece }
+        };
+        let draws: Vec<_> = (0..self.runs()).map(draw).collect();
+        each(&draws, threads, finished, observer, progress)
+    }
+
+    /// Puts intervals on the figures of designs, whose rows are those of all pieces, and says who is faster.
+    pub fn conclude(&self, rows: &Rows, candidates: &[Candidate], designs: &mut [Design]) -> Uncertainty {
+        let pieces = self.pieces.len();
+        let whole: Vec<&[Option<Row>]> = rows.chunks(self.variants.len() * pieces).collect();
+        let answered = |draw: &&&[Option<Row>]| draw.iter().flatten().all(|row| !row.cells.0.is_empty());
+        let answered: Vec<_> = whole.iter().filter(answered).collect();
+        let place = |candidate: &Candidate| {
+            let is_it = |variant: &Variant| variant.base.resolved().digest == candidate.resolved.digest;
+            self.variants.iter().position(is_it).unwrap_or_default()
+        };
+        // By draw, design and piece.
+        let of_draw = |draw: &&&[Option<Row>]| -> Vec<Vec<Row>> {
+            let of = |candidate: &Candidate| &draw[place(candidate) * pieces..][..pieces];
+            let all = Held { candidates, of: &of };
+            candidates.iter().map(|candidate| held(candidate, &all).collect()).collect()
+        };
+        let drawn: Vec<Vec<Vec<Row>>> = answered.iter().map(of_draw).collect();
+        for (place, design) in designs.iter_mut().enumerate() {
+            for (piece, row) in design.rows_mut().iter_mut().enumerate() {
+                let rows: Vec<_> = drawn.iter().map(|draw| &draw[place][piece]).collect();
+                row.interval_90 = list(self.work).iter().filter_map(|figure| interval(figure, &rows)).collect();
+            }
+        }
+        let moved: usize = self.points.iter().map(|point| point.moved.len()).sum();
+        Uncertainty {
+            draws: answered.len(),
+            refused: whole.len() - answered.len(),
+            seed: self.draws.seed,
+            varied: self.ranges.len(),
+            moved_per_draw: moved as f64 / self.points.len().max(1) as f64,
+            pairs: pairs(designs, &drawn),
+        }
+    }
+}
+
+/// What is drawn for machines, and where.
+fn drawn(variants: &[Variant], draws: Draws, threads: usize) -> (Vec<Range>, Vec<Drawn>) {
+    let (ranges, _) = varied(variants);
+    let points = draw::hypercube(&ranges, draws.count, draws.seed);
+    let repaired = |point: &Vec<_>| Ok::<_, Infallible>(draw::repaired(variants, &ranges, point));
+    let Ok(points) = pool::map(&points, threads, |_| 0, repaired);
+    (ranges, points)
+}
+
+/// The machines that draws make of one.
+///
+/// # Errors
+/// If it is none.
+pub fn drawn_machines(machine: &Layers, draws: Draws, threads: usize) -> Result<Vec<MachineSpec>, ConfigError> {
+    let variants = [Variant { name: String::new(), base: machine.clone().base()?, against: 0 }];
+    let (ranges, points) = drawn(&variants, draws, threads);
+    let machine = |point: &Drawn| variants[0].base.varied(&draw::of_variant(&ranges, &point.settings, 0));
+    points.iter().map(|point| machine(point).map(|varied| varied.machine)).collect()
+}
+
+/// The 5th and the 95th percentile of the numbers that draws gave; none of none.
+#[must_use]
+pub fn interval_of(numbers: &[f64]) -> Option<[f64; 2]> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let [low, high] = ENDS.map(|part| percentile(&sorted, part));
+    Some([low?, high?])
+}
+
+/// The figures of some work.
+const fn list(work: &Work) -> &'static [&'static Figure] {
+    match work {
+        Work::Copies { .. } => COPIES,
+        Work::Workload { .. } => WORKLOADS,
+    }
+}
+
+/// The 5th and the 95th percentile of a figure that has ends, by its name; none where a draw has no such number.
+fn interval(figure: &Figure, rows: &[&Row]) -> Option<(String, [f64; 2])> {
+    figure.has_ends().then_some(())?;
+    let numbers = rows.iter().map(|row| row.number(figure)).collect::<Option<Vec<f64>>>()?;
+    Some((figure.name.to_owned(), interval_of(&numbers)?))
+}
+
+/// What so great a part of sorted numbers lies below: on the line between two, of which number n of N stands for the part (n - 1/2) / N, as draws do.
+fn percentile(sorted: &[f64], part: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = (part * sorted.len() as f64 - 0.5).clamp(0.0, last as f64);
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(below + (above - below) * place.fract())
+}
+
+fn pairs(designs: &[Design], drawn: &[Vec<Vec<Row>>]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let pieces = designs.first().map_or(0, |design| design.rows().len());
+    for piece in 0..pieces {
+        for (place, design) in designs.iter().enumerate() {
+            let row = &design.rows()[piece];
+            let direction = way(row).map(direction_name);
+            let bytes = direction.map(|_| row.cells.count(&BYTES));
+            for (further, other) in designs.iter().enumerate().skip(place + 1) {
+                let order = |draw: &Vec<Vec<Row>>| speed(&draw[place][piece]).total_cmp(&speed(&draw[further][piece]));
+                let count = |wanted| {
+                    let orders = drawn.iter().map(order);
+                    orders.filter(|order| *order == wanted).count() as f64 / drawn.len().max(1) as f64
+                };
+                let [faster, slower, equal] = [Greater, Less, Equal].map(count);
+                let (design, other) = (design.name.clone(), other.name.clone());
+                pairs.push(Pair { design, other, direction, bytes, faster, slower, equal });
+            }
+        }
+    }
+    pairs
+}
+
+/// The rate of a copy; of a workload, what is greater the sooner it ends.
+fn speed(row: &Row) -> f64 {
+    row.number(&RATE).or_else(|| row.number(&TIME).map(|time| -time)).unwrap_or_default()
+}
+
+/// A piece of work on one machine of one draw.
+struct Draw<'p> {
+    plan: &'p Plan<'p>,
+    draw: usize,
+    variant: usize,
+    piece: usize,
+}
+
+impl Draw<'_> {
+    fn settings(&self) -> Vec<String> {
+        draw::of_variant(&self.plan.ranges, &self.plan.points[self.draw].settings, self.variant)
+    }
+}
+
+impl Piece for Draw<'_> {
+    type Answer = Row;
+    type Error = CompareError;
+
+    fn key(&self) -> String {
+        let (plan, workload) = (self.plan, &self.plan.pieces[self.piece]);
+        let technology = plan.technology[self.draw];
+        let what =
+            format!("{:?} {:?} {:?} {technology} {:?}", workload.copies, workload.steps, plan.sample, self.settings());
+        format!("{} draw {}", plan.variants[self.variant].base.resolved().digest, hex::encode(Sha256::digest(what)))
+    }
+
+    fn cost(&self) -> u64 {
+        self.plan.pieces[self.piece].bytes().saturating_add(super::compare::OVERHEAD)
+    }
+
+    /// What ran; a row without figures where nothing can.
+    fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<Row>, CompareError> {
+        match unless_stopped(self.ran(observer)) {
+            Err(_) => Ok(Some(Row::default())),
+            answer => answer,
+        }
+    }
+}
+
+impl Draw<'_> {
+    fn ran(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, CompareError> {
+        let Plan { variants, pieces, sample, technology, work, .. } = self.plan;
+        let (variant, workload) = (&variants[self.variant], &pieces[self.piece]);
+        let machine = &variant.base.varied(&self.settings())?.machine;
+        let what = (workload, *sample);
+        let (outcome, _, collectives) = run_workload(&variant.name, machine, what, observer)?;
+        let failed = |error| CompareError::Run { what: variant.name.clone(), error };
+        let free = free_end(machine, what, &collectives, observer).map_err(failed)?;
+        let about = About {
+            machine,
+            assumed: 0,
+            alone: workload.alone().is_some(),
+            collectives: free.map(|free| (&collectives, free)),
+        };
+        let list: Vec<_> = list(work).iter().copied().filter(|figure| figure.has_ends()).collect();
+        let mut row = Row::of(&list, about, (&outcome, None), |_| None);
+        let (price, way) = (price(machine), workload.alone().map(|copy| copy.direction));
+        for figure in list {
+            if let Of::Between(of) = figure.of {
+                let within = of(&price, way).map(|known| known.low + (known.high - known.low) * technology[self.draw]);
+                row.cells.set(figure.name, Value::from(within));
+            }
+        }
+        Ok(row)
+    }
+}
+
+#[cfg(test)]
+mod tests;
