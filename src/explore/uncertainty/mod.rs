@@ -113,7 +113,7 @@ impl<'c> Plan<'c> {
             Ok::<_, CompareError>(Variant { name: candidate.name.clone(), base, against: 0 })
         };
         let variants = candidates.iter().map(variant).collect::<Result<Vec<_>, _>>()?;
-        let (ranges, points) = drawn(&variants, draws, threads);
+        let (ranges, points) = drawn(&variants, work.calls_collectives(), draws, threads);
         let technology = draw::parts("technology", draws.count, draws.seed).collect();
         Ok(Self { draws, work, pieces, sample, variants, ranges, points, technology })
     }
@@ -175,22 +175,28 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// What is drawn for machines, and where.
-fn drawn(variants: &[Variant], draws: Draws, threads: usize) -> (Vec<Range>, Vec<Drawn>) {
-    let (ranges, _) = varied(variants);
+/// What is drawn for machines, and where. What no run looks at is not drawn: `calls` are those of profiles, and `fabric` is of collectives.
+fn drawn(variants: &[Variant], collectives: bool, draws: Draws, threads: usize) -> (Vec<Range>, Vec<Drawn>) {
+    let (mut ranges, _) = varied(variants);
+    ranges.retain(|range| !range.path.starts_with("calls.") && (collectives || !range.path.starts_with("fabric.")));
     let points = draw::hypercube(&ranges, draws.count, draws.seed);
     let repaired = |point: &Vec<_>| Ok::<_, Infallible>(draw::repaired(variants, &ranges, point));
     let Ok(points) = pool::map(&points, threads, |_| 0, repaired);
     (ranges, points)
 }
 
-/// The machines that draws make of one.
+/// The machines that draws make of one; `collectives` if these are run.
 ///
 /// # Errors
 /// If it is none.
-pub fn drawn_machines(machine: &Layers, draws: Draws, threads: usize) -> Result<Vec<MachineSpec>, ConfigError> {
+pub fn drawn_machines(
+    machine: &Layers,
+    collectives: bool,
+    draws: Draws,
+    threads: usize,
+) -> Result<Vec<MachineSpec>, ConfigError> {
     let variants = [Variant { name: String::new(), base: machine.clone().base()?, against: 0 }];
-    let (ranges, points) = drawn(&variants, draws, threads);
+    let (ranges, points) = drawn(&variants, collectives, draws, threads);
     let machine = |point: &Drawn| variants[0].base.varied(&draw::of_variant(&ranges, &point.settings, 0));
     points.iter().map(|point| machine(point).map(|varied| varied.machine)).collect()
 }
