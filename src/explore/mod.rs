@@ -12,6 +12,7 @@
 
 mod candidate;
 mod compare;
+mod cost_line;
 mod cost_table;
 pub mod explain;
 mod failures;
@@ -29,6 +30,7 @@ pub use candidate::{
     Baseline, Candidate, CandidateError, Skipped, asked, cautions, named, nothing_protected, shipped, shipped_fabric,
 };
 pub use compare::{Compared, Comparison, Design, Figures, Grid, compare, way};
+pub use cost_line::CostLine;
 pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use finished::Finished;

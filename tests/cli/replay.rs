@@ -159,6 +159,58 @@ fn a_cost_table_has_a_row_for_each_case_and_agrees_with_run() {
 }
 
 #[test]
+fn a_cost_table_writes_what_other_simulators_read() {
+    let sizes = ["--size", "64KiB,1MiB,16MiB"];
+    let table = |more: &[&str]| sealsim(&[&["cost-table", "h100-nvl-tdx"], &sizes[..], more].concat());
+    let json = |output: &Output| -> Json { serde_json::from_str(&text(output)).unwrap() };
+    // ASTRA-sim: two whole numbers and a type that its analytical backend knows.
+    let astra = json(&table(&["--for", "astra-sim"]));
+    assert_eq!(astra.as_object().unwrap().len(), 3);
+    assert_eq!(astra["memory-type"], "PER_NPU_MEMORY_EXPANSION");
+    assert!(astra["remote-mem-latency"].is_u64() && astra["remote-mem-bw"].as_u64().unwrap() >= 1);
+    // LLMServingSim: GB/s and ns beside `mem_size`, which is the user's.
+    let [cc, off] = ["cc", "off"].map(|mode| table(&["--for", "llmservingsim", "--mode", mode, "--direction", "h2d"]));
+    assert!(String::from_utf8_lossy(&cc.stderr).contains("cc: one latency and one rate are off by at most"));
+    let [cc, off] = [json(&cc), json(&off)].map(|document| document["cpu_mem"].clone());
+    let plain = text(&table(&["--memory", "pinned", "--concurrency", "1"]));
+    let row = |mode: &str| {
+        let start = format!("{mode},h2d,pinned,16777216,1,");
+        plain.lines().find_map(|line| line.strip_prefix(&start)?.split(',').next()?.parse::<f64>().ok()).unwrap()
+    };
+    for (line, ns) in [(&cc, row("cc")), (&off, row("off"))] {
+        let (rate, latency) = (line["mem_bw"].as_f64().unwrap(), line["mem_latency"].as_f64().unwrap());
+        assert!(((latency + 16_777_216.0 / rate) / ns - 1.0).abs() < 0.3, "{line} against {ns}");
+    }
+    assert!(off["mem_bw"].as_f64().unwrap() > 2.0 * cc["mem_bw"].as_f64().unwrap());
+    // Vidur: the columns by which its predictor filters and what it learns from, for two, four and eight GPUs.
+    let vidur =
+        sealsim(&["cost-table", "hgx-h100-8gpu", "--for", "vidur", "--size", "1MiB,4MiB", "--design", "staged"]);
+    let vidur = text(&vidur);
+    let mut lines = vidur.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let cell = |row: &[&str], name: &str| row[head.iter().position(|one| *one == name).unwrap()].to_owned();
+    let rows: Vec<_> = lines.collect();
+    assert!(rows.iter().all(|row| row.len() == head.len()) && rows.len() == 8);
+    for row in &rows {
+        let kind = cell(row, "collective");
+        assert!(cell(row, &format!("time_stats.{kind}.median")).parse::<f64>().unwrap() > 0.0, "ms");
+        assert_eq!(cell(row, "num_workers"), cell(row, "devices_per_node"));
+    }
+    assert_eq!(rows.iter().filter(|row| cell(row, "collective") == "send_recv").count(), 2);
+    // What does not go together, and a name that is none.
+    for (wrong, says) in [
+        (&["--for", "gem5"][..], "astra-sim, llmservingsim, vidur"),
+        (&["--for", "vidur", "--memory", "pinned"], "leave out --memory"),
+        (&["--for", "astra-sim", "--memory", "pinned,pageable"], "give one --memory"),
+        (&["--mode", "off"], "--for"),
+    ] {
+        let output = table(wrong);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(says), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
 fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
     let folder = tempfile::tempdir().unwrap();
     let file = |rank: u32, takes: u32| {
