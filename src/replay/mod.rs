@@ -55,7 +55,7 @@ pub use question::Question;
 pub use rules::{Causes, Rules};
 pub use start::{Beginning, Start};
 pub use steps::{StepFigures, Steps};
-pub use timeline::{Mark, Owner, Row, Timeline};
+pub use timeline::{Mark, Owner, Row, Timeline, step_tracks};
 pub use what_if::{Advice, CHANGES, WhatIf, advice, row, what_if};
 pub use written::written;
 

@@ -104,6 +104,21 @@ impl Steps {
         dates.last().zip(dates.first()).map_or(0, |(last, first)| last - first)
     }
 
+    /// The step of median length in a replay, counted from 0.
+    #[must_use]
+    pub fn usual(&self, job: &Job, played: &Played) -> usize {
+        let dates = self.dates(job, played);
+        let mut each: Vec<(Ns, usize)> = dates.windows(2).zip(0..).map(|(two, step)| (two[1] - two[0], step)).collect();
+        each.sort_unstable();
+        each.get(each.len().saturating_sub(1) / 2).map_or(0, |(_, step)| *step)
+    }
+
+    /// From when to when a step lasts in a replay.
+    #[must_use]
+    pub fn span(&self, job: &Job, played: &Played, step: usize) -> Option<Span> {
+        self.dates(job, played).get(step..step + 2).map(|two| Span { start: two[0], end: two[1] })
+    }
+
     /// What a replay's steps come to; `off` is the length of all without confidential computing.
     #[must_use]
     pub fn figures(&self, job: &Job, played: &Played, off: Ns) -> StepFigures {

@@ -2,10 +2,15 @@
 
 use super::{
     Ns,
-    job::{Job, Op, Way, Work},
+    job::{Call, Job, Op, Way, Work},
     play::{Played, Span},
 };
-use crate::workload::trace::CallKind;
+use crate::{
+    inside::perfetto::{Group, GroupSlice},
+    units::Femtos,
+    workload::trace::CallKind,
+};
+use std::collections::BTreeMap;
 
 /// Threads that have a row: those that are in calls for longest.
 const THREADS: usize = 4;
@@ -17,6 +22,8 @@ const GPUS: u32 = 4;
 pub enum Mark {
     /// The host is in a call that copies.
     Copies,
+    /// The same, of a step, where the call returns when its copy is done.
+    Holds,
     /// The host is in a call that launches a kernel, a graph or a fill.
     Launches,
     /// The host waits for the GPU.
@@ -87,23 +94,77 @@ impl Timeline {
     #[must_use]
     pub fn of(job: &Job, played: &Played) -> Self {
         let first = played.ops.iter().map(|op| op.start).min().unwrap_or(0);
+        let rows = Self::within(job, played, Span { start: first, end: Ns::MAX }, |call, _| Mark::of_call(call.kind));
+        Self { rows, end: played.device_time() }
+    }
+
+    /// The same of what lies in a step, from the step's start. Calls whose copies hold the host are marked.
+    #[must_use]
+    pub fn of_step(job: &Job, played: &Played, step: Span) -> Self {
+        let mark =
+            |call: &Call, span: &Span| if holds(call, span, played) { Mark::Holds } else { Mark::of_call(call.kind) };
+        Self { rows: Self::within(job, played, step, mark), end: step.duration() }
+    }
+
+    fn within(job: &Job, played: &Played, all: Span, of_call: impl Fn(&Call, &Span) -> Mark) -> Vec<Row> {
         let mut rows: Vec<Row> = owners(job).into_iter().map(|owner| Row { owner, marks: Vec::new() }).collect();
         let mut add = |owner: Owner, mark: Mark, span: &Span| {
-            let span = Span { start: span.start.saturating_sub(first), end: span.end.saturating_sub(first) };
+            let inside = |date: Ns| date.min(all.end).saturating_sub(all.start);
+            let span = Span { start: inside(span.start), end: inside(span.end) };
             let row = rows.iter_mut().find(|row| row.owner == owner);
             if let Some(row) = row.filter(|_| span.duration() > 0) {
                 row.marks.push((mark, span));
             }
         };
         for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
-            add(Owner::Thread(call.thread), Mark::of_call(call.kind), span);
+            add(Owner::Thread(call.thread), of_call(call, span), span);
         }
         for (op, span) in job.ops.iter().zip(&played.ops) {
             let mark = Mark::of_op(op);
             add(Owner::Gpu(op.device, mark), mark, span);
         }
-        Self { rows, end: played.device_time() }
+        rows
     }
+}
+
+/// What the host does while a call holds it.
+const HELD: &str = "holds the host until its copy is done";
+const WAITS: &str = "waits for the GPU";
+
+/// A step of a replay under the names of its calls and operations: a track for each thread and stream.
+#[must_use]
+pub fn step_tracks(name: &str, job: &Job, played: &Played, step: Span) -> Group {
+    let mut tracks: BTreeMap<(bool, u32, u32), Vec<GroupSlice>> = BTreeMap::new();
+    let mut add = |track, name: u32, span: &Span, (bytes, note)| {
+        let date =
+            |date: Ns| Femtos(date.clamp(step.start, step.end).saturating_sub(step.start).saturating_mul(1_000_000));
+        let span = (date(span.start), date(span.end));
+        if span.0 < span.1 {
+            let slice = GroupSlice { name: job.name(name).to_owned(), span, bytes, note };
+            tracks.entry(track).or_default().push(slice);
+        }
+    };
+    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+        let held = holds(call, span, played).then_some(HELD);
+        let waits = matches!(call.kind, CallKind::Synchronize(_)).then_some(WAITS);
+        add((false, 0, call.thread), call.name, span, (None, held.or(waits)));
+    }
+    for (op, span) in job.ops.iter().zip(&played.ops) {
+        let bytes = if let Work::Copy { bytes, .. } = op.work { Some(bytes) } else { None };
+        add((true, op.device, op.stream), op.name, span, (bytes, None));
+    }
+    let named = tracks.into_iter().map(|((gpu, device, number), mut slices)| {
+        slices.sort_by_key(|slice| slice.span);
+        let what = if gpu { format!("GPU {device}, stream {}", number + 1) } else { format!("thread {}", number + 1) };
+        (what, slices)
+    });
+    Group { name: name.to_owned(), tracks: named.collect() }
+}
+
+/// Whether a call that copies returns when its copies are done.
+pub(super) fn holds(call: &Call, span: &Span, played: &Played) -> bool {
+    let done = call.ops.iter().filter_map(|op| played.ops.get(*op as usize)).map(|op| op.end).max();
+    matches!(call.kind, CallKind::Copy { .. }) && done.is_some_and(|done| span.end >= done)
 }
 
 /// Whose rows a job has: threads by their number, then GPUs with what they do.
@@ -135,7 +196,7 @@ mod tests {
     };
 
     /// A copy that holds its call, and a kernel, as a profiler writes them; as it was.
-    fn timeline() -> Timeline {
+    fn played() -> (Job, Played) {
         let event = |cat: &str, name: &str, (thread, start, duration): (u32, u32, u32), more: &str| {
             format!(
                 "{{\"ph\":\"X\",\"cat\":\"{cat}\",\"name\":\"{name}\",\"pid\":0,\"tid\":{thread},\"ts\":{start},\"dur\":{duration},\
@@ -161,12 +222,31 @@ mod tests {
         let span = |(start, duration): (Ns, Ns)| Span { start, end: start + duration };
         let calls = trace.calls.iter().map(|call| span((call.start_ns, call.duration_ns))).collect();
         let ops = trace.device.iter().map(|op| span((op.start_ns, op.duration_ns))).collect();
-        Timeline::of(&job, &Played { calls, ops })
+        (job, Played { calls, ops })
+    }
+
+    #[test]
+    fn a_step_begins_at_its_start_ends_at_its_end_and_marks_what_holds_the_host() {
+        let (job, played) = played();
+        let step = Timeline::of_step(&job, &played, Span { start: 5_000, end: 100_000 });
+        let span = |start, end| Span { start, end };
+        let host = [
+            (Mark::Holds, span(0, 55_000)),
+            (Mark::Launches, span(65_000, 70_000)),
+            (Mark::Waits, span(75_000, 95_000)),
+        ];
+        assert_eq!(step.rows[0].marks, host);
+        assert_eq!((&step.rows[1].marks[..], step.end), (&[(Mark::Kernels, span(72_000, 95_000))][..], 95_000));
+        // A copy that is done after its call has returned does not hold it.
+        let later = Played { ops: vec![span(10_000, 61_000), played.ops[1]], ..played };
+        let step = Timeline::of_step(&job, &later, Span { start: 0, end: 100_000 });
+        assert_eq!(step.rows[0].marks[0].0, Mark::Copies);
     }
 
     #[test]
     fn times_run_from_the_first_operation_and_each_kind_of_work_has_a_row() {
-        let timeline = timeline();
+        let (job, played) = played();
+        let timeline = Timeline::of(&job, &played);
         let owners: Vec<_> = timeline.rows.iter().map(|row| row.owner).collect();
         assert_eq!(owners, [Owner::Thread(0), Owner::Gpu(0, Mark::Kernels), Owner::Gpu(0, Mark::H2d)]);
         let span = |start, end| Span { start, end };

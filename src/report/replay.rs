@@ -34,6 +34,8 @@ pub struct Shown<'a> {
     pub what_if: &'a [WhatIf],
     /// What would give time back.
     pub advice: &'a [Advice],
+    /// Names of calls that have a row; of ranks and changes 40 have one at least.
+    pub rows: usize,
     /// How much of the copies was simulated, if they were to be sampled.
     pub sampled: Option<&'a Told>,
 }
@@ -68,6 +70,20 @@ fn signed(ns: i64) -> String {
     format!("{}{}", if ns < 0 { "-" } else { "+" }, time(ns.unsigned_abs()))
 }
 
+/// Appends a table within the width, with its head or without.
+fn table(text: &mut String, indent: usize, table: &Table, head: bool) {
+    for line in table.fitted(WIDTH - indent).iter().skip(usize::from(!head)) {
+        let _ = writeln!(text, "{:indent$}{line}", "");
+    }
+}
+
+/// Appends how many rows are not shown.
+fn more(text: &mut String, all: usize, shown: usize) {
+    if all > shown {
+        let _ = writeln!(text, "... and {} more (--rows {all} shows them)", all - shown);
+    }
+}
+
 /// Appends a paragraph, wrapped.
 fn paragraph(text: &mut String, first: &str, words: &str) {
     let (mut line, indent) = (first.to_owned(), " ".repeat(first.chars().count()));
@@ -97,11 +113,11 @@ pub fn text(shown: &Shown<'_>) -> String {
         looped(&mut text, steps);
     }
     runs(&mut text, shown);
-    ranks(&mut text, shown.ranks);
+    ranks(&mut text, shown.ranks, shown.rows.max(MANY));
     difference(&mut text, shown);
-    calls(&mut text, shown.runs);
+    calls(&mut text, shown.runs, shown.rows);
     operations(&mut text, shown.operations);
-    what_if(&mut text, shown.what_if);
+    what_if(&mut text, shown.what_if, shown.rows.max(MANY));
     advice(&mut text, shown.advice);
     text
 }
@@ -134,17 +150,16 @@ fn head(text: &mut String, shown: &Shown<'_>) {
 
 fn looped(text: &mut String, steps: &Steps<'_>) {
     paragraph(text, "", &format!("{}:", steps.found));
-    let columns = ["step", "mean", "slow-down", "10 %", "median", "90 %", "99 %", "GPU idle", "bound by"];
-    let mut table = Table::new(&columns, &[0, 8]);
+    let columns = ["step", "mean", "slow-down", "median", "90 %", "99 %", "GPU idle", "bound by"];
+    let mut of_steps = Table::new(&columns, &[0, 7]);
     let none = || "-".to_owned();
     let profile = ["profile".into(), time(steps.profile)].into_iter().chain(std::iter::repeat_with(none));
-    table.row(profile.take(columns.len()).collect::<Vec<_>>());
+    of_steps.row(profile.take(columns.len()).collect::<Vec<_>>());
     for (name, step) in &steps.runs {
-        table.row([
+        of_steps.row([
             cut(name, 22),
             time(step.mean_ns),
             format!("{:.3}", step.slowdown_over_off),
-            time(step.p10_ns),
             time(step.median_ns),
             time(step.p90_ns),
             time(step.p99_ns),
@@ -163,9 +178,8 @@ fn looped(text: &mut String, steps: &Steps<'_>) {
             time(step.other_calls_ns),
         ]);
     }
-    for line in table.lines().iter().chain(&host.lines()) {
-        let _ = writeln!(text, "{line}");
-    }
+    table(text, 0, &of_steps, true);
+    table(text, 0, &host, true);
     text.push('\n');
 }
 
@@ -186,9 +200,7 @@ fn runs(text: &mut String, shown: &Shown<'_>) {
             told(run.gpu_idle_ns),
         ]);
     }
-    table.lines().iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
+    self::table(text, 0, &table, true);
     paragraph(
         text,
         "",
@@ -197,12 +209,15 @@ fn runs(text: &mut String, shown: &Shown<'_>) {
     text.push('\n');
 }
 
-fn ranks(text: &mut String, ranks: &[RankFigures]) {
+/// Ranks and changes that have a row.
+const MANY: usize = 40;
+
+fn ranks(text: &mut String, ranks: &[RankFigures], most: usize) {
     if ranks.is_empty() {
         return;
     }
     let mut table = Table::new(&["rank", "off", "cc", "slow-down", "waits, off", "waits, cc", "profile"], &[0, 6]);
-    for (place, rank) in ranks.iter().enumerate() {
+    for (place, rank) in ranks.iter().take(most).enumerate() {
         table.row([
             rank.rank.map_or_else(|| format!("({place})"), |rank| rank.to_string()),
             time(rank.off_ns),
@@ -213,9 +228,8 @@ fn ranks(text: &mut String, ranks: &[RankFigures]) {
             rank.file.clone(),
         ]);
     }
-    table.lines().iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
+    self::table(text, 0, &table, true);
+    more(text, ranks.len(), most);
     paragraph(
         text,
         "",
@@ -233,8 +247,9 @@ fn difference(text: &mut String, shown: &Shown<'_>) {
         _ => None,
     });
     let (all, of) = per_step.map_or((all, ""), |step| (step, " a step"));
-    let _ =
-        writeln!(text, "Where the difference of {}{of} comes from, one cause left out after the other:", signed(all));
+    let sentence =
+        format!("Where the difference of {}{of} comes from, one cause left out after the other:", signed(all));
+    paragraph(text, "", &sentence);
     let mut table = Table::new(&["", "", ""], &[2]);
     let of_share = |share: &Share| per_step.and(share.per_step_ns).unwrap_or(share.ns);
     for (share, ns) in shown.breakdown.iter().map(|share| (share, of_share(share))).filter(|(_, ns)| *ns != 0) {
@@ -242,22 +257,17 @@ fn difference(text: &mut String, shown: &Shown<'_>) {
         let part = if all == 0 { 0.0 } else { 100.0 * ns as f64 / all as f64 };
         table.row([signed(ns), format!("{part:.1} %"), cause.words().to_owned()]);
     }
-    table.lines().iter().skip(1).for_each(|line| {
-        let _ = writeln!(text, "  {line}");
-    });
+    self::table(text, 2, &table, false);
     text.push('\n');
 }
 
-/// Names of calls that are shown.
-const NAMES: usize = 10;
-
-fn calls(text: &mut String, runs: &[Figures]) {
+fn calls(text: &mut String, runs: &[Figures], most: usize) {
     let [off, cc, ..] = runs else { return };
     if cc.host_calls.is_empty() {
         return;
     }
     let mut table = Table::new(&["calls", "count", "off", "cc", "each, off", "each, cc"], &[0]);
-    for call in cc.host_calls.iter().take(NAMES) {
+    for call in cc.host_calls.iter().take(most) {
         let before = off.host_calls.iter().find(|other| other.name == call.name).map_or(0, |other| other.total_ns);
         let each = |total: Ns| time(total / call.count.max(1));
         table.row([
@@ -269,9 +279,8 @@ fn calls(text: &mut String, runs: &[Figures]) {
             each(call.total_ns),
         ]);
     }
-    table.lines().iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
+    self::table(text, 0, &table, true);
+    more(text, cc.host_calls.len(), most);
     text.push('\n');
 }
 
@@ -290,19 +299,17 @@ fn operations(text: &mut String, operations: &[Operation]) {
             one.place.clone(),
         ]);
     }
-    table.lines().iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
+    self::table(text, 0, &table, true);
     text.push('\n');
 }
 
-fn what_if(text: &mut String, rows: &[WhatIf]) {
+fn what_if(text: &mut String, rows: &[WhatIf], most: usize) {
     if rows.is_empty() {
         return;
     }
     let of = if rows.iter().any(|row| row.step_ns.is_some()) { "step" } else { "end" };
     let mut table = Table::new(&["what if", "gain", of, "calls", "how the program was changed"], &[0, 4]);
-    for row in rows {
+    for row in rows.iter().take(most) {
         table.row([
             cut(&row.name, 24),
             format!("{:.1} %", 100.0 * row.gain),
@@ -311,9 +318,8 @@ fn what_if(text: &mut String, rows: &[WhatIf]) {
             row.how.clone(),
         ]);
     }
-    table.lines().iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
+    self::table(text, 0, &table, true);
+    more(text, rows.len(), most);
     text.push('\n');
 }
 

@@ -4,7 +4,8 @@ use sealsim::workload::trace::{self, Format, Input};
 use serde_json::Value as Json;
 use std::{
     fs,
-    process::{Command, Output},
+    io::{BufRead, BufReader},
+    process::{Command, Output, Stdio},
 };
 
 const PAIR: [&str; 3] = [
@@ -208,6 +209,69 @@ fn a_cost_table_writes_what_other_simulators_read() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(says), "{}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// A warm decode loop: four steps that the host decides.
+const LOOP: &str = "validation/traces/h100-decode-eager-1.json.gz";
+
+#[test]
+fn a_loop_is_shown_by_a_step_within_80_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, page) = (path("step.pftrace"), path("page.html"));
+    let printed =
+        text(&sealsim(&["replay", LOOP, "--what-if", "all", "--trace", &trace, "--report", &page, "--rows", "2"]));
+    for line in printed.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(printed.contains("... and 8 more (--rows 10 shows them)"), "{printed}");
+    let trace = fs::read(trace).unwrap();
+    let has = |words: &str| trace.windows(words.len()).any(|window| window == words.as_bytes());
+    assert!(
+        ["off", "cc", "thread 1", "cudaLaunchKernel", "holds the host until its copy is done"]
+            .iter()
+            .all(|one| has(one))
+    );
+    let page = fs::read_to_string(page).unwrap();
+    let step = page.find(r#""step":{"number":"#).unwrap();
+    assert!(page[step..].contains("copy calls that hold the host"));
+    // A program from its start has no step that is looked at.
+    let refused = sealsim(&[&["replay"], &PAIR[..], &["--trace", &path("none")]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("give --steps"));
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn a_long_replay_offers_to_sample_before_it_begins() {
+    let copy = |place: u64| {
+        let (at, bytes) = (place * 1_000_000, (1 << 30) + place);
+        format!(
+            r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":1,"tid":1,"ts":{at},"dur":90000,"args":{{"correlation":{place}}}}},
+               {{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pinned -> Device)","pid":0,"tid":7,"ts":{at},"dur":80000,"args":{{"correlation":{place},"device":0,"stream":7,"bytes":{bytes}}}}}"#
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let said = |copies: u64| {
+        let path = folder.path().join("profile.json");
+        fs::write(&path, format!(r#"{{"traceEvents":[{}]}}"#, (1..=copies).map(copy).collect::<Vec<_>>().join(",")))
+            .unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .args(["replay", path.to_str().unwrap()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+        line
+    };
+    assert_eq!(
+        said(2),
+        "12 GB of copies are simulated, which takes a core more than 30 s: --sample auto estimates them in seconds\n"
+    );
 }
 
 #[test]

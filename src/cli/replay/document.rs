@@ -120,7 +120,7 @@ pub(super) fn events(trace: &Trace) -> Events {
 }
 
 /// Prints it.
-pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Failure> {
+pub(super) fn print(format: ReplayFormat, document: &Document, rows: usize) -> Result<(), Failure> {
     let printed = match format {
         ReplayFormat::Text => Ok(text::text(&text::Shown {
             notices: &document.notices,
@@ -142,6 +142,7 @@ pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Fai
             what_if: &document.what_if,
             advice: &document.advice,
             sampled: document.sampled.as_ref(),
+            rows,
         })),
         ReplayFormat::Json => serde_json::to_string_pretty(document).map(|json| json + "\n").map_err(io::Error::from),
     };

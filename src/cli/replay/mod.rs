@@ -5,7 +5,7 @@ mod intervals;
 mod outputs;
 
 use super::{
-    AlternativeArguments, Failure, Switch, describe,
+    AlternativeArguments, Failure, Switch, describe, output,
     places::Named,
     profile::{ProfileArguments, Progress},
     sample::SampleArgument,
@@ -33,7 +33,7 @@ use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
 use miette::miette;
 use outputs::{Done, Outputs};
-use std::path::Path;
+use std::{collections::HashSet, mem::discriminant, path::Path};
 
 /// Says what confidential computing costs a program, from a profile that was taken without it.
 #[derive(Debug, Args)]
@@ -65,7 +65,8 @@ Examples:
   sealsim replay rank0.json.gz --expand 8 --hw hgx-h100-8gpu      # eight ranks like this one
   sealsim replay trace.json.gz --step-time 11.2ms       # measured without the profiler, whose time is left out
   sealsim replay trace.json.gz --chakra with-cc.et
-  sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
+  sealsim replay trace.json.gz --report replay.html     # a page with a step of both runs over one axis
+  sealsim replay trace.json.gz --trace step.pftrace     # the same step for ui.perfetto.dev
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown_over_off}'")]
 pub struct Arguments {
     #[command(flatten)]
@@ -105,6 +106,9 @@ pub struct Arguments {
     threads: Option<u16>,
     #[command(flatten)]
     sample: SampleArgument,
+    /// Names of calls that have a row in the text; of ranks and of --what-if 40 have one at least
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    rows: usize,
     /// Tables for people, or one JSON object
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
     format: ReplayFormat,
@@ -183,6 +187,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ranks: Vec<(&Trace, &Job)> = traces.iter().zip(&jobs).collect();
     let node = if ranks.len() > 1 { Node::of(&ranks) } else { Node::default() };
     let (trace, job) = ranks[0];
+    begun.show_step(arguments.outputs.step_file(job)?);
+    offer(job, designs.len(), sample.is_some());
     progress.count_bytes("of copies simulated");
     let watched = progress.is_seen();
     let names: Vec<String> = arguments.profile.ranks().iter().map(|file| file.display().to_string()).collect();
@@ -205,7 +211,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         document.sampled = Some(intervals::told(&known, &document, low?, high?));
     }
     drop(progress);
-    document::print(arguments.format, &document)?;
+    document::print(arguments.format, &document, arguments.rows)?;
     let done = runs.iter().zip(&document.runs);
     let done = done.map(|(run, figures)| Done {
         name: run.name,
@@ -213,16 +219,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         played: &run.answer.played,
     });
     let done: Vec<_> = done.collect();
-    let page = begun.page.take().map(|page| {
-        let timelines = done.iter().map(|run| NamedTimeline {
-            name: run.name.to_owned(),
-            slowdown: run.slowdown,
-            timeline: html::timeline::Timeline::of_replay(&Timeline::of(job, run.played)),
+    let drawn = |of: &dyn Fn(&Done<'_>) -> Option<(Timeline, Option<f64>)>| -> Vec<NamedTimeline> {
+        let named = done.iter().filter_map(|run| {
+            let (timeline, slowdown) = of(run)?;
+            let timeline = html::timeline::Timeline::of_replay(&timeline);
+            Some(NamedTimeline { name: run.name.to_owned(), slowdown, timeline })
         });
-        let timelines = timelines.collect();
-        page.write(&document, |page| page.with_timelines(timelines).with_configuration(&describe::to_json(&machine)))
+        named.collect()
+    };
+    let number = job.steps.as_ref().map(|steps| steps.usual(job, done[1].played));
+    let step = job.steps.as_ref().zip(number).map(|(steps, number)| {
+        let span = |run: &Done<'_>| steps.span(job, run.played, number);
+        let off = span(&done[0]).map_or(1, |off| off.duration().max(1));
+        let of = |run: &Done<'_>| {
+            let span = span(run)?;
+            Some((Timeline::of_step(job, run.played, span), Some(span.duration() as f64 / off as f64)))
+        };
+        html::Step { number: number + 1, of: steps.count(), timelines: drawn(&of) }
     });
-    arguments.outputs.write(begun, &arguments.title(&machine), (trace, job), &done)?;
+    let page = begun.page.take().map(|page| {
+        let timelines = drawn(&|run| Some((Timeline::of(job, run.played), run.slowdown)));
+        let configuration = describe::to_json(&machine);
+        page.write(&document, |page| page.with_timelines(timelines).with_step(step).with_configuration(&configuration))
+    });
+    arguments.outputs.write(begun, &arguments.title(&machine), (trace, job), &done, number)?;
     page.unwrap_or(Ok(()))
 }
 
@@ -337,6 +357,30 @@ fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)
     // The advice is to use the other kind of memory.
     let own = (MACHINES + 1).saturating_mul(question.work(&machine.machine));
     secure.map(|design| MACHINES.saturating_mul(question.work(design))).fold(own, u64::saturating_add)
+}
+
+/// From so many bytes on a sampled replay is offered: 30 s of a core that simulates 250 MB of copies a second (measured at 2.5 GHz).
+const OFFERED: u64 = 30 * 250_000_000;
+
+/// Offers to sample what will take long, as counted before anything is simulated.
+fn offer(job: &Job, designs: usize, sampled: bool) {
+    let copies: HashSet<_> = job
+        .ops
+        .iter()
+        .filter_map(|op| match &op.work {
+            Work::Copy { way, bytes, memory } => Some((discriminant(way), discriminant(memory), *bytes)),
+            _ => None,
+        })
+        .collect();
+    // Of a copy above 4 GiB a piece is simulated.
+    let distinct: u64 = copies.iter().map(|(.., bytes)| if *bytes > 4 << 30 { 1 << 30 } else { *bytes }).sum();
+    let all = distinct.saturating_mul(1 + MACHINES * (1 + designs as u64));
+    if !sampled && all >= OFFERED {
+        let gigabytes = all / 1_000_000_000;
+        output::complain(format!(
+            "{gigabytes} GB of copies are simulated, which takes a core more than 30 s: --sample auto estimates them in seconds"
+        ));
+    }
 }
 
 /// What is said of a step that the host decides.

@@ -7,8 +7,9 @@ use crate::{
         places::{Named, clash},
         plot::PlotFile,
     },
-    files::WholeFile,
-    replay::{Job, Played, Timeline, write_chakra},
+    files::{RecordFile, WholeFile},
+    inside::perfetto::write_groups,
+    replay::{Job, Played, Timeline, step_tracks, write_chakra},
     report::plot::timeline::{self, Run},
     workload::trace::Trace,
 };
@@ -25,6 +26,10 @@ pub(super) struct Outputs {
     /// Draw all runs over one axis of time, what each thread and each GPU does: SVG or PDF, by the ending of the file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write the step of median length as a Perfetto trace, each run below the one before, with the calls that hold the host marked. Open it at
+    /// ui.perfetto.dev
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    trace: Option<PathBuf>,
     /// Write a run as a Chakra execution trace, for other simulators: cc, if --chakra-run does not say another
     #[arg(long, value_name = "FILE")]
     chakra: Option<PathBuf>,
@@ -38,6 +43,7 @@ pub(super) struct Outputs {
 /// Those that are asked for, begun: each takes its name when it is whole.
 pub(super) struct Begun {
     plot: Option<PlotFile>,
+    trace: Option<RecordFile>,
     chakra: Option<WholeFile>,
     pub page: Option<PageFile>,
 }
@@ -49,13 +55,20 @@ pub(super) struct Done<'a> {
     pub played: &'a Played,
 }
 
+impl Begun {
+    /// The file for a step, which is begun last.
+    pub fn show_step(&mut self, file: Option<RecordFile>) {
+        self.trace = file;
+    }
+}
+
 impl Outputs {
     /// Begins the files, so that one that cannot be written says so before anything is played. `read` is what is read.
     pub fn begin(&self, read: &[Named<'_>], runs: &[&str]) -> Result<Begun, Failure> {
-        let (plot, chakra) = (self.plot.as_deref(), self.chakra.as_deref());
-        output::refuse_stream("--plot", plot)?;
-        output::refuse_stream("--chakra", chakra)?;
-        if let Some((one, other, path)) = clash(read, &[("--plot", plot), ("--chakra", chakra)]) {
+        let (plot, trace, chakra) = (self.plot.as_deref(), self.trace.as_deref(), self.chakra.as_deref());
+        let written = [("--plot", plot), ("--trace", trace), ("--chakra", chakra)];
+        written.iter().try_for_each(|(name, path)| output::refuse_stream(name, *path))?;
+        if let Some((one, other, path)) = clash(read, &written) {
             let path = path.display();
             return Err(Failure::Usage(miette!(
                 help = "write to another file",
@@ -67,9 +80,18 @@ impl Outputs {
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));
         }
         let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(unwritten);
-        let others: Vec<_> = read.iter().copied().chain([("--plot", plot), ("--chakra", chakra)]).collect();
+        let others: Vec<_> = read.iter().copied().chain(written).collect();
         let page = self.page.begin(&others)?;
-        Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, chakra: begin(chakra)?, page })
+        Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, trace: None, chakra: begin(chakra)?, page })
+    }
+
+    /// Begins the file of a step, once it is known whether the job has any.
+    pub fn step_file(&self, job: &Job) -> Result<Option<RecordFile>, Failure> {
+        if self.trace.is_none() || job.steps.is_some() {
+            return self.trace.as_deref().map(RecordFile::create).transpose().map_err(unwritten);
+        }
+        let help = "give --steps, or look at --report, which has the whole";
+        Err(Failure::Usage(miette!(help = help, "--trace: no loop was looked for or found whose step could be shown")))
     }
 
     /// Writes them.
@@ -79,7 +101,22 @@ impl Outputs {
         title: &str,
         (trace, job): (&Trace, &Job),
         runs: &[Done<'_>],
+        step: Option<usize>,
     ) -> Result<(), Failure> {
+        if let Some(file) = begun.trace {
+            let Some((steps, step)) = job.steps.as_ref().zip(step) else {
+                let help = "give --steps, or look at --report, which has the whole";
+                return Err(Failure::Usage(miette!(
+                    help = help,
+                    "--trace: no loop was found whose step could be shown"
+                )));
+            };
+            let groups = runs.iter().filter_map(|run| {
+                let span = steps.span(job, run.played, step)?;
+                Some(step_tracks(run.name, job, run.played, span))
+            });
+            write_groups(file, &groups.collect::<Vec<_>>()).map_err(unwritten)?;
+        }
         if let Some(file) = begun.plot {
             let drawn = runs.iter().map(|run| {
                 let timeline = Timeline::of(job, run.played);

@@ -13,8 +13,11 @@
 //! Of many messages not all have a track: all of the first [`ALL`], then fewer and fewer: some hundreds more whenever their
 //! number doubles.
 
+mod groups;
 mod proto;
 mod writer;
+
+pub use groups::{Group, GroupSlice, write_groups};
 
 use super::{
     Window,

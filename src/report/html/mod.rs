@@ -56,6 +56,9 @@ pub struct Page {
     /// Of a replay: one for each of its runs, over one axis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     timelines: Vec<NamedTimeline>,
+    /// Of a replay with a loop: one step, which is what the page opens on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<Step>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<Message>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +66,16 @@ pub struct Page {
     /// The machine's parameters, as `sealsim describe --format json` gives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     configuration: Option<Box<RawValue>>,
+}
+
+/// A step of the loop of a replay.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Of how many.
+    pub of: usize,
+    pub timelines: Vec<NamedTimeline>,
 }
 
 /// From the first work on a message to its verdict, or to its last byte if it has none.
@@ -120,6 +133,7 @@ impl Page {
             labels: if kind == Kind::Compare { labels() } else { BTreeMap::new() },
             timeline,
             timelines: Vec::new(),
+            step: None,
             messages: Vec::new(),
             curves: Vec::new(),
             configuration: None,
@@ -156,6 +170,12 @@ impl Page {
     #[must_use]
     pub fn with_timelines(self, timelines: Vec<NamedTimeline>) -> Self {
         Self { timelines, ..self }
+    }
+
+    /// The same, opened on a step of the loop.
+    #[must_use]
+    pub fn with_step(self, step: Option<Step>) -> Self {
+        Self { step, ..self }
     }
 
     #[must_use]

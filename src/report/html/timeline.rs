@@ -172,6 +172,7 @@ fn picos(nanos: u64) -> u64 {
 const fn label(mark: Mark) -> &'static str {
     match mark {
         Mark::Copies => "copy calls",
+        Mark::Holds => "copy calls that hold the host",
         Mark::Launches => "launches",
         Mark::Waits => "waits",
         Mark::OtherCalls => "other calls",

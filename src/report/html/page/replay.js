@@ -14,13 +14,23 @@ function replayPage(data) {
   const [off, cc] = report.runs;
   const times = (slowdown, name) => (typeof slowdown === "number" ? `${number(slowdown)} × ${name}` : "slow-down not known");
   document.getElementById("head").append(...(report.notices ?? []).map((text) => el("p", {}, text)));
-  document.getElementById("head").append(el("div", { class: "tiles" }, report.runs.map((run) => tile(nanos(run.end_ns), run.name === off?.name ? `${run.name}, first to last operation` : `${run.name}: ${times(run.slowdown, off?.name)}`)), tile(number(report.events?.used), "events used")));
+  document.getElementById("head").append(el("div", { class: "tiles" }, report.runs.map((run) => tile(nanos(run.end_ns), run.name === off?.name ? `${run.name}, first to last operation` : `${run.name}: ${times(run.slowdown_over_off, off?.name)}`)), tile(number(report.events?.used), "events used")));
   section("timeline-part", "Timeline", (box) => {
     if (!data.timelines?.length) {
       box.append(el("p", { class: "soft" }, "The JSON of a replay has no dates: `sealsim replay TRACE --report FILE` makes this page with its timelines."));
       return;
     }
-    timelines(box, data.timelines.map((one) => ({ name: one.name, note: `${time(one.timeline.end_ps)}, ${times(one.slowdown, data.timelines[0].name)}`, timeline: one.timeline })), "timeline");
+    const drawn = (into, all, id) => timelines(into, all.map((one) => ({ name: one.name, note: `${time(one.timeline.end_ps)}, ${times(one.slowdown, all[0].name)}`, timeline: one.timeline })), id);
+    if (!data.step) {
+      drawn(box, data.timelines, "timeline");
+      return;
+    }
+    // The loop of most programs is too long to see a call in it.
+    box.append(el("p", {}, `Step ${data.step.number} of ${data.step.of}, the one of median length with CC.`));
+    drawn(box, data.step.timelines, "step");
+    const whole = el("details", { id: "whole" }, el("summary", {}, "The whole replay"));
+    whole.addEventListener("toggle", () => drawn(whole, data.timelines, "timeline"), { once: true });
+    box.append(whole);
   });
   if (typeof off?.end_ns === "number" && typeof cc?.end_ns === "number") section("breakdown-part", "What the difference is made of", (box) => {
     const difference = cc.end_ns - off.end_ns;

@@ -1,6 +1,6 @@
 // Tables that sort by a click on a head.
 
-const SHOWN_ROWS = 200;
+const SHOWN_ROWS = 40;
 // A table of more columns has less room between them.
 const DENSE = 12;
 

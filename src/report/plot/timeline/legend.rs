@@ -15,7 +15,7 @@ pub(super) const END: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: &[4.0
 /// Colours that are distinguished by people who do not see red and green apart as well (Okabe and Ito), and grey.
 pub(super) const fn colour(mark: Mark) -> Colour {
     match mark {
-        Mark::Copies => Colour(0x00, 0x72, 0xb2),
+        Mark::Copies | Mark::Holds => Colour(0x00, 0x72, 0xb2),
         Mark::Launches => Colour(0xe6, 0x9f, 0x00),
         Mark::Waits => Colour(0x00, 0x9e, 0x73),
         Mark::OtherCalls | Mark::OtherWork => Colour(0x8c, 0x8c, 0x8c),
@@ -27,7 +27,7 @@ pub(super) const fn colour(mark: Mark) -> Colour {
 
 const fn words(mark: Mark) -> &'static str {
     match mark {
-        Mark::Copies => "copies",
+        Mark::Copies | Mark::Holds => "copies",
         Mark::Launches => "launches and fills",
         Mark::Waits => "waits for the GPU",
         Mark::OtherCalls => "other calls",
