@@ -6,6 +6,7 @@
 mod answers;
 #[path = "../common/mod.rs"]
 mod common;
+mod coverage;
 mod designs;
 #[path = "../workloads/fastrack.rs"]
 mod fastrack;
