@@ -32,7 +32,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
 use miette::miette;
-use outputs::{Done, Outputs};
+use outputs::{Done, Drawn, Outputs};
 use std::{collections::HashSet, mem::discriminant, path::Path};
 
 /// Says what confidential computing costs a program, from a profile that was taken without it.
@@ -219,7 +219,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         played: &run.answer.played,
     });
     let done: Vec<_> = done.collect();
-    let drawn = |of: &dyn Fn(&Done<'_>) -> Option<(Timeline, Option<f64>)>| -> Vec<NamedTimeline> {
+    let drawn = |of: &dyn Fn(&Done<'_>) -> Option<Drawn>| -> Vec<NamedTimeline> {
         let named = done.iter().filter_map(|run| {
             let (timeline, slowdown) = of(run)?;
             let timeline = html::timeline::Timeline::of_replay(&timeline);
