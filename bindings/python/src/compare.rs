@@ -108,7 +108,7 @@ pub fn threads(asked: Option<u16>) -> usize {
 fn failed(error: &CompareError) -> Fault {
     match error {
         CompareError::Run { error: RunError::NoGpu { .. }, .. } => Fault::usage(error),
-        CompareError::Run { error: RunError::Build(_), .. } => Fault::config(error),
+        CompareError::Run { error: RunError::Build(_), .. } | CompareError::Config(_) => Fault::config(error),
         CompareError::Run { .. } => Fault::simulation(error),
         CompareError::NotDelivered { .. } => Fault::verification(error),
         CompareError::Collective { .. } => Fault::config(error)

@@ -31,6 +31,8 @@ type Key = (&'static str, &'static str, usize);
 pub struct Names {
     names: Vec<Name>,
     places: Map<Key, usize>,
+    /// Whether GHASH units have units of their own.
+    has_parts: bool,
     /// Cycles from the load of a key until it is ready.
     ready: u64,
 }
@@ -50,11 +52,21 @@ impl Names {
         let mut named: Vec<_> = keys.into_iter().map(|key| (name(key, has_parts), key)).collect();
         named.sort();
         let places = named.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
-        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, ready })
+        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, has_parts, ready })
     }
 
     pub fn names(&self) -> &[Name] {
         &self.names
+    }
+
+    /// The registers of an engine that hold a value now, those among them that have no number as well.
+    #[must_use]
+    pub fn read(&self, engine: &Engine) -> Vec<(Name, u128)> {
+        let mut read = Vec::new();
+        engine.registers(&mut |unit, register, index, value| {
+            read.push((name((unit, register, index), self.has_parts), value));
+        });
+        read
     }
 
     /// The number of a register as the engine calls it.
