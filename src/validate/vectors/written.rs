@@ -45,7 +45,7 @@ impl Style {
     }
 }
 
-/// The columns of a CSV file; those of [`STAGES`] may follow.
+/// The columns of a CSV file; with stages, theirs follow.
 pub const COLUMNS: [&str; 11] =
     ["tc_id", "algorithm", "key", "iv", "aad", "plaintext", "ciphertext", "tag", "result", "key_is_new", "comment"];
 
