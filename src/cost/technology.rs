@@ -45,13 +45,13 @@ pub const FLIP_FLOP_PJ: f64 = 0.0013;
 pub const SRAM_BIT_UM2: Interval = Interval::new(0.027, 0.2);
 
 /// pJ per 64 bits read or written in SRAM of so many bytes in 7 nm: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i",
-/// ISCA 2021, table 2.
+/// ISCA 2021, table 2. The paper says that it has such a table; its figures are second-hand and were not compared with it.
 pub const SRAM_ACCESS_PJ: [(f64, f64); 3] = [(8192.0, 7.5), (32_768.0, 8.5), (1_048_576.0, 14.0)];
 
 /// pJ per bit read or written in HBM2: the same table, 250 to 450 pJ per 64 bits. No figure of HBM3 was found.
 pub const HBM_BIT_PJ: Interval = Interval::new(250.0 / 64.0, 450.0 / 64.0);
 
-/// pJ per bit on a PCIe link, both ends: NVIDIA calls NVLink-C2C with 1.3 pJ "more than five times" as efficient as PCIe 5, and gives 5.5 for a SerDes.
+/// pJ per bit on a PCIe link, both ends, second-hand: NVLink-C2C takes 1.3 pJ and is said to be five times as efficient as PCIe 5 (6.5); a SerDes takes 5.5.
 pub const LINK_BIT_PJ: Interval = Interval::new(5.5, 6.5);
 
 /// By what part the area of a part may be off because synthesis finds another circuit, or because it lies between rows: what the cost model is
