@@ -60,9 +60,6 @@ module aes #(
             x = inverse(entry[7:0]);
             sbox[entry] = x ^ {x[6:0], x[7]} ^ {x[5:0], x[7:6]} ^ {x[4:0], x[7:5]} ^ {x[3:0], x[7:4]} ^ 8'h63;
         end
-`ifdef FAULT_SBOX
-        sbox[8'h3a] = sbox[8'h3a] ^ 8'h01;
-`endif
         done = 0;
         round = 0;
     end

@@ -9,7 +9,7 @@
 // in the highest bits; in a last block that is short the rest does not count. A block is taken at an edge at which `in_valid` and `in_ready` are high.
 // `out_valid` and `tag_valid` are high for one cycle each. The tag is computed, not compared.
 //
-// FAULT_... are faults for tests of the scoreboard.
+// planted.py and mutants.py change lines of it, for tests of the scoreboard.
 module aes_gcm #(
     parameter KEY_BITS = 128  // or 256
 ) (
@@ -74,23 +74,9 @@ module aes_gcm #(
     wire [31:0]  left_behind = left > 16 ? left - 16 : 0;
     wire [127:0] given = cut(in_data, left);
     wire [127:0] made = cut(in_data ^ keystream, left);
-`ifdef FAULT_COUNTER
-    // The carry ends behind four bits.
-    wire [31:0]  counter_next = {counter[31:4], counter[3:0] + 4'd1};
-`else
     wire [31:0]  counter_next = counter + 32'd1;
-`endif
-`ifdef FAULT_LENGTH
-    wire [127:0] lengths = {32'h0, aad_now, 32'h0, text_now};
-`else
     wire [127:0] lengths = {29'h0, aad_now, 3'h0, 29'h0, text_now, 3'h0};
-`endif
-`ifdef FAULT_GHASH
-    // The sixth block of text does not come into the hash.
-    wire         hashes = phase == AAD || counter != 32'd7;
-`else
-    wire         hashes = 1'b1;
-`endif
+    wire [127:0] hashed = product(y ^ lengths, h);
 
     // What follows where so many bytes are left.
     task go_on(input [31:0] aad, input [31:0] text);
@@ -114,8 +100,13 @@ module aes_gcm #(
             phase <= IDLE;
         end else case (phase)
             IDLE: if (start) begin
-                {key_now, opens_now, iv_now} <= {key, opens, iv};
-                {aad_now, text_now, aad_left, text_left} <= {aad_bytes, text_bytes, aad_bytes, text_bytes};
+                key_now   <= key;
+                opens_now <= opens;
+                iv_now    <= iv;
+                aad_now   <= aad_bytes;
+                text_now  <= text_bytes;
+                aad_left  <= aad_bytes;
+                text_left <= text_bytes;
                 y         <= 0;
                 counter   <= 1;
                 aes_start <= 1;
@@ -144,17 +135,13 @@ module aes_gcm #(
             TEXT: if (in_valid) begin
                 out_valid <= 1;
                 out_data  <= made;
-                if (hashes) y <= product(y ^ (opens_now ? given : made), h);
+                y         <= product(y ^ (opens_now ? given : made), h);
                 text_left <= left_behind;
                 go_on(0, left_behind);
             end
             LENGTHS: begin
                 tag_valid <= 1;
-`ifdef FAULT_MASK
-                tag       <= product(y ^ lengths, h);
-`else
-                tag       <= product(y ^ lengths, h) ^ mask;
-`endif
+                tag       <= hashed ^ mask;
                 phase     <= IDLE;
             end
             default: phase <= IDLE;

@@ -1,61 +1,211 @@
-"""Which stage of an AES-GCM core would make what came out of it. Each answer is a hypothesis that gives exactly these bytes."""
+"""Which stage of an AES-GCM core would make what came out of it. Each answer is a hypothesis that gives exactly these bytes, or says that it is none."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
+from .decipher import Decipher
 from .search import of_blocks
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
 MOST_BLOCKS = 4096
 """Blocks up to which each one is tried."""
+NEAR = 30
+"""Bits of 128 by which a block may differ from another and still be taken for it: one in 2^27 random blocks is so near."""
 
 
-def of_text(software: AesGcm, iv: bytes, given: bytes, right: bytes, number: int, block: bytes) -> str:
-    """Of a text block that is wrong."""
+class Stage(NamedTuple):
+    """A stage and what is wrong in it.
+
+    part: ``control`` (which blocks and tags come, and in which order), ``key`` (another key than the message's), ``AES`` (with its key schedule and the
+    register of its key), ``counter`` (counter blocks, and which keystream goes with which block), ``text`` (the way of text in, through the addition of
+    the keystream, and out), ``GHASH`` (its multiplication, its accumulator, the blocks that it takes, and its copy of H), ``H``, ``length block``,
+    ``mask``, ``tag`` (the way of the tag out); None where it is not known.
+    """
+
+    part: str | None
+    text: str
+
+
+UNKNOWN_TEXT = "AES of this counter block, or its key"
+
+
+def of_text(
+    software: AesGcm, iv: bytes, given: bytes, right: bytes, number: int, block: bytes, others: tuple[bytes, ...] = ()
+) -> Stage:
+    """Of a text block that is wrong. others: keys of other messages."""
+    found = exactly(software, iv, given, right, number, block, others)
+    if found is not None:
+        return found
+    place = slice(BLOCK * number, BLOCK * (number + 1))
+    expected = right[place]
+    got = block[: len(expected)]
+    bits = weight(xor(got, expected))
+    if bits <= 2:
+        return Stage(None, f"{bits} bits differ: the way behind the keystream, since AES would change half of them")
+    same = [place for place, (one, other) in enumerate(zip(got, expected, strict=True)) if one == other]
+    if len(same) >= len(got) // 2 and len(got) > 3:
+        wrong = [place for place in range(len(got)) if place not in same]
+        return Stage(None, f"only bytes {', '.join(map(str, wrong))} of the block differ: the way behind the keystream")
+    return Stage(None, f"{UNKNOWN_TEXT}: {bits} of {8 * len(got)} bits differ")
+
+
+def exactly(
+    software: AesGcm, iv: bytes, given: bytes, right: bytes, number: int, block: bytes, others: tuple[bytes, ...] = ()
+) -> Stage | None:
+    """The hypothesis that gives exactly this block."""
     place = slice(BLOCK * number, BLOCK * (number + 1))
     before, expected = given[place], right[place]
     got = block[: len(expected)]
     if got == before:
-        return "text went through unchanged: no keystream was added"
+        return Stage("text", "text went through unchanged: no keystream was added")
     if got == expected[::-1]:
-        return "the bytes stand in reverse order"
+        return Stage("text", "the bytes stand in reverse order")
     blocks = min(-(-len(given) // BLOCK), MOST_BLOCKS)
     for other in range(-1, blocks + 1):
         at = slice(BLOCK * other, BLOCK * (other + 1)) if other >= 0 else slice(0, 0)
         if other != number and right[at][: len(got)] == got and len(got) == BLOCK:
-            return f"this is block {other}: blocks are out of order, or one is missing"
+            return Stage("control", f"this is block {other}: blocks are out of order, or one is missing")
     moved = _misplaced(right, expected, got, number)
     if moved is not None:
-        return moved
+        return Stage("text", moved)
     used = xor(got, before)
-    cut = _cut_counter(software, software.counter_block(iv, number), used)
+    counter = software.counter_block(iv, number)
+    cut = _cut_counter(software, counter, used)
     if cut is not None:
-        return cut
+        return Stage("counter", cut)
     for other in range(-1, blocks + 1):
-        counter = software.counter_block(iv, other)
-        if other != number and software.encrypt(counter)[: len(used)] == used:
+        one = software.counter_block(iv, other)
+        if other != number and software.encrypt(one)[: len(used)] == used:
             of = "J0" if other < 0 else f"block {other}"
-            return f"the counter: the keystream is that of {of}, counter block {counter.hex()}"
+            return Stage("counter", f"the counter: the keystream is that of {of}, counter block {one.hex()}")
     if software.encrypt(bytes(BLOCK))[: len(used)] == used:
-        return "the counter: the keystream is H, that of a counter block of zeros"
-    key = software.encrypt(software.counter_block(iv, number))
+        return Stage("counter", "the counter: the keystream is H, that of a counter block of zeros")
+    if len(used) == BLOCK:
+        other_key = _other_key(software, counter, used, others)
+        if other_key is not None:
+            return Stage("key", other_key)
+        was = deciphered(software, used)
+        like = resembles(was, counter)
+        if like is not None:
+            return Stage("counter", f"the counter block was {was.hex()}{like}")
+    aligned = _unaligned(software, counter, given, number, used, got)
+    return aligned or _mixed(before, got, software.encrypt(counter))
+
+
+def _unaligned(software: AesGcm, counter: bytes, given: bytes, number: int, used: bytes, got: bytes) -> Stage | None:
+    """The keystream and the text beside each other."""
+    key = software.encrypt(counter)
+    if len(used) < BLOCK:
+        return None
     for shift in range(1, BLOCK):
-        for way, moved_key in (("late", bytes(shift) + key), ("early", key[shift:])):
-            if len(used) == BLOCK and used[shift:] == moved_key[shift:BLOCK] and way == "late":
-                return f"the keystream comes {shift} bytes late"
-            if len(used) == BLOCK and used[: BLOCK - shift] == moved_key and way == "early":
-                return f"the keystream comes {shift} bytes early"
+        if used[shift:] == key[: BLOCK - shift]:
+            return Stage("text", f"the keystream comes {shift} bytes late")
+        if used[: BLOCK - shift] == key[shift:]:
+            return Stage("text", f"the keystream comes {shift} bytes early")
     for shift in range(-BLOCK + 1, BLOCK):
         start = BLOCK * number + shift
-        if shift and start >= 0 and len(got) == BLOCK and xor(given[start : start + BLOCK], key) == got:
-            return f"the text is that of {abs(shift)} bytes {'later' if shift > 0 else 'earlier'}: it is not aligned to its keystream"
-    bits = sum(bin(byte).count("1") for byte in xor(got, expected))
-    if bits <= 2:
-        return f"{bits} bits differ: the way behind the keystream, since AES would change half of them"
-    same = [place for place, (one, other) in enumerate(zip(got, expected, strict=True)) if one == other]
-    if len(same) >= len(got) // 2 and len(got) > 3:
-        wrong = [place for place in range(len(got)) if place not in same]
-        return f"only bytes {', '.join(map(str, wrong))} of the block differ: the way behind the keystream"
-    return f"AES of this counter block, or its key: {bits} of {8 * len(got)} bits differ"
+        if shift and start >= 0 and xor(given[start : start + BLOCK], key) == got:
+            way = "later" if shift > 0 else "earlier"
+            return Stage("text", f"the text is that of {abs(shift)} bytes {way}: it is not aligned to its keystream")
+    return None
+
+
+def _mixed(before: bytes, got: bytes, key: bytes) -> Stage | None:
+    """Text and keystream, put together in another way."""
+    if len(got) < 8:
+        return None
+    given, came, stream = (int.from_bytes(part[: len(got)], "big") for part in (before, got, key))
+    ones = (1 << 8 * len(got)) - 1
+    for name, other in (
+        ("and", given & stream),
+        ("or", given | stream),
+        ("exclusive nor", given ^ stream ^ ones),
+        ("sum", (given + stream) & ones),
+        ("difference", (given - stream) & ones),
+    ):
+        if came == other:
+            return Stage("text", f"it is the {name} of text and keystream, not the exclusive or")
+    if came == stream:
+        return Stage("text", "it is the keystream alone")
+    turned = xor(before[::-1], key)[: len(got)]
+    if len(got) == BLOCK and (got == turned or xor(before, key[::-1]) == got):
+        return Stage("text", f"the bytes of {'the text' if got == turned else 'the keystream'} stand in reverse order")
+    return None
+
+
+@lru_cache(maxsize=64)
+def _decipher(software: AesGcm) -> Decipher:
+    return Decipher(software)
+
+
+def deciphered(software: AesGcm, block: bytes) -> bytes:
+    """The block whose AES this is."""
+    return _decipher(software)(block)
+
+
+def weight(block: bytes) -> int:
+    """Bits that are one."""
+    return bin(int.from_bytes(block, "big")).count("1")
+
+
+def resembles(was: bytes, counter: bytes) -> str | None:
+    """How a block stands to a counter block, if by more than chance."""
+    if was[:12] == counter[:12]:
+        count, right = (int.from_bytes(block[12:], "big") for block in (was, counter))
+        return f": it counts {count} in place of {right}"
+    if was[12:] == counter[12:]:
+        return ": its IV is another"
+    if was == counter[::-1]:
+        return ": its bytes stand in reverse order"
+    if counter[:12] in was + was:
+        return ": its IV stands in another place"
+    if weight(xor(was, counter)) <= NEAR:
+        return f": {weight(xor(was, counter))} bits of it are wrong"
+    if weight(was) <= 8 or sum(byte == 0 for byte in was) >= 8:
+        return ", most of it zero"
+    words = [counter[at : at + 4] for at in range(0, 12, 4)]
+    if any(word in was and any(word) for word in words):
+        return ": only a part of the IV stands in it"
+    number, right = int.from_bytes(was, "big"), int.from_bytes(counter, "big")
+    for shift in range(1, 97):
+        for one, other in ((number, right), (right, number)):
+            moved = one << shift & (1 << 128) - 1
+            if (moved ^ other) >> shift == 0:
+                return f": it is shifted by {shift} bits"
+    return None
+
+
+def keys_like(key: bytes) -> list[tuple[str, bytes]]:
+    """Keys that a slip would make of a key."""
+    bits, number = 8 * len(key), int.from_bytes(key, "big")
+    ones = (1 << bits) - 1
+    found = [("its bytes stand in reverse order", key[::-1]), ("it is zero", bytes(len(key)))]
+    for size in (4, 8, 16):
+        words = [key[at : at + size] for at in range(0, len(key), size)]
+        found.append((f"its {8 * size}-bit words stand in reverse order", b"".join(words[::-1])))
+        found.append((f"the bytes of its {8 * size}-bit words stand in reverse order", b"".join(word[::-1] for word in words)))
+    for shift in range(1, bits):
+        found.append((f"it is rotated by {shift} bits", (number << shift & ones | number >> (bits - shift)).to_bytes(len(key), "big")))
+    for place in range(bits):
+        found.append((f"bit {bits - 1 - place} of it is wrong", (number ^ 1 << place).to_bytes(len(key), "big")))
+    return [(name, other) for name, other in found if other != key]
+
+
+@lru_cache(maxsize=16)
+def _keyed(key: bytes) -> AesGcm:
+    return AesGcm(key)
+
+
+def _other_key(software: AesGcm, counter: bytes, used: bytes, others: tuple[bytes, ...]) -> str | None:
+    for other in others:
+        if _keyed(other).encrypt(counter) == used:
+            return "the key: it is that of another message"
+    for name, other in keys_like(software.key):
+        if AesGcm(other).encrypt(counter) == used:
+            return f"the key: {name}"
+    return None
 
 
 def _misplaced(right: bytes, expected: bytes, got: bytes, number: int) -> str | None:
@@ -97,39 +247,55 @@ def _cut_counter(software: AesGcm, counter: bytes, used: bytes) -> str | None:
             return f"the counter: its carry ends at bit {bits}, so that it counts {cut} in place of {value}"
     return None
 
+UNKNOWN_TAG = "GHASH, H or the mask: no choice, order, shift or repeat of its blocks that was tried gives this tag, so AES may be wrong"
 
-def of_tag(software: AesGcm, iv: bytes, aad: bytes, cipher: bytes, tag: bytes) -> str:
+
+def of_tag(software: AesGcm, iv: bytes, aad: bytes, cipher: bytes, tag: bytes, plain: bytes | None = None) -> Stage:
     """Of a tag that is wrong after text that is right. It may be cut."""
     mask = software.encrypt(software.counter_block(iv, -1))
     blocks, lengths = padded(aad) + padded(cipher), length_block(len(aad), len(cipher))
     hashed = xor(tag, mask)
     if software.ghash(blocks + lengths).startswith(tag):
-        return "the mask: E(K, J0) was not added"
+        return Stage("mask", "the mask: E(K, J0) was not added")
     if mask.startswith(tag):
-        return "GHASH: its value is zero, the tag is the mask alone"
+        return Stage("GHASH", "GHASH: its value is zero, the tag is the mask alone")
     for name, other in _other_lengths(len(aad), len(cipher)):
         if software.ghash(blocks + other).startswith(hashed):
-            return f"the length block: {name}"
+            return Stage("length block", f"the length block: {name}")
     if len(tag) == BLOCK and tag[::-1] == xor(software.ghash(blocks + lengths), mask):
-        return "the bytes of the tag stand in reverse order"
-    if software.ghash(padded(cipher) + padded(aad) + lengths).startswith(hashed):
-        return "GHASH: text comes before AAD"
-    short = len(cipher) % BLOCK
-    if short:
-        last = len(padded(cipher)) // BLOCK - 1
-        behind = software.encrypt(software.counter_block(iv, last))[short:]
-        if software.ghash(padded(aad) + cipher + behind + lengths).startswith(hashed):
-            return f"GHASH: it took the keystream behind the short last block, of which {short} bytes count, in place of zeros"
+        return Stage("tag", "the bytes of the tag stand in reverse order")
+    other_input = _other_input(software, iv, aad, cipher, plain, lengths, hashed)
+    if other_input is not None:
+        return Stage("GHASH", f"GHASH: {other_input}")
     first = len(padded(aad)) // BLOCK
     each = [blocks[at : at + BLOCK] for at in range(0, len(blocks), BLOCK)]
     names = [f"AAD block {at}" if at < first else f"text block {at - first}" for at in range(len(each))]
     found = of_blocks(software, each, lengths, hashed, names)
     if found is not None:
-        return f"GHASH: {found}"
+        return Stage("GHASH", f"GHASH: {found}")
     counter = software.counter_block(iv, 0)
     if software.encrypt(counter).startswith(xor(tag, software.ghash(blocks + lengths))):
-        return "the mask: it is the keystream of block 0, not E(K, J0)"
-    return "GHASH, H or the mask: no choice, order, shift or repeat of its blocks that was tried gives this tag, so AES may be wrong"
+        return Stage("mask", "the mask: it is the keystream of block 0, not E(K, J0)")
+    return Stage(None, UNKNOWN_TAG)
+
+
+def _other_input(
+    software: AesGcm, iv: bytes, aad: bytes, cipher: bytes, plain: bytes | None, lengths: bytes, hashed: bytes
+) -> str | None:
+    """Other bytes that GHASH may have been given than AAD and ciphertext in this order."""
+    if software.ghash(padded(cipher) + padded(aad) + lengths).startswith(hashed):
+        return "text comes before AAD"
+    if software.ghash(padded(aad + cipher) + lengths).startswith(hashed):
+        return "text follows AAD without zeros between"
+    if plain is not None and software.ghash(padded(aad) + padded(plain) + lengths).startswith(hashed):
+        return "it took plaintext in place of ciphertext"
+    short = len(cipher) % BLOCK
+    if short:
+        last = len(padded(cipher)) // BLOCK - 1
+        behind = software.encrypt(software.counter_block(iv, last))[short:]
+        if software.ghash(padded(aad) + cipher + behind + lengths).startswith(hashed):
+            return f"it took the keystream behind the short last block, of which {short} bytes count, in place of zeros"
+    return None
 
 
 def _other_lengths(aad: int, text: int) -> list[tuple[str, bytes]]:

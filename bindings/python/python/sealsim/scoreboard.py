@@ -6,7 +6,8 @@
     scoreboard.tag(tag)
     scoreboard.finish()                      # everything has come
 
-The first difference raises Mismatch, which says what differs where and which stage would make such a difference.
+The first difference raises Mismatch, which says what differs where and which stage would make such a difference. With ``gather`` it is raised some
+messages later: what is right and wrong in several messages tells more of the stage than one of them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from .arguments import Path
-from .diagnosis import of_tag, of_text
+from .diagnosis import Stage
 from .engine import Engine
 from .errors import UsageError
 from .software import BLOCK, AesGcm
+from .verdict import Seen, explain
 
 __all__ = ["Budget", "Message", "Mismatch", "Scoreboard"]
+
+MOST_SEEN = 64
+"""Messages, the last ones, from which a difference is explained."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Message:
     opens: bool
     started: int | None = None
     """The cycle of its start, where cycles are told."""
+    key: bytes = b""
 
     @property
     def ciphertext(self) -> bytes:
@@ -47,14 +53,15 @@ class Mismatch(AssertionError):
     """The core gave something else than AES-GCM, or gave it too late.
 
     what: ``text``, ``tag``, ``cycles`` or ``missing``. message, block: which, from 0; of a tag the block is None.
-    expected, got: bytes, or cycles. counter_block: what the block is sealed with; of a tag, J0. stage: what would make such a difference.
+    expected, got: bytes, or cycles. counter_block: what the block is sealed with; of a tag, J0. stage: what would make such a difference, in words;
+    part: the stage's name, one of those of ``sealsim.diagnosis.Stage``, or None where it is not known.
     """
 
     def __init__(
         self,
         what: str,
         message: Message | None,
-        stage: str,
+        stage: Stage | str,
         *,
         block: int | None = None,
         expected: bytes | int | None = None,
@@ -62,8 +69,10 @@ class Mismatch(AssertionError):
         counter_block: bytes | None = None,
         cycle: int | None = None,
     ) -> None:
-        self.what, self.message, self.stage, self.block = what, message, stage, block
+        self.part, self.stage = (None, stage) if isinstance(stage, str) else stage
+        self.what, self.message, self.block = what, message, block
         self.expected, self.got, self.counter_block, self.cycle = expected, got, counter_block, cycle
+        self.judged = stage if isinstance(stage, Stage) else None
         super().__init__(self._told())
 
     def _told(self) -> str:
@@ -107,36 +116,54 @@ class Scoreboard:
     """What has gone into a core and what has to come out of it.
 
     ``tag_bytes``: how many bytes of the tag the core gives, the first ones. Cycles need not be told; with a ``budget`` those of starts and tags must be. ``log`` has every tag's message, and how many cycles it took.
+    gather: a difference is raised when so many further messages have ended, or by ``finish``, which has to be called then.
     """
 
-    def __init__(self, key: bytes, *, budget: Budget | None = None, tag_bytes: int = BLOCK) -> None:
+    def __init__(
+        self, key: bytes, *, budget: Budget | None = None, tag_bytes: int = BLOCK, gather: int = 0
+    ) -> None:
         if not 4 <= tag_bytes <= BLOCK:
             raise UsageError(f"a tag of AES-GCM has 4 to 16 bytes, not {tag_bytes}")
         self.key = key
         self.tag_bytes = tag_bytes
         self.budget = budget
+        self.gather = gather
         self.software = AesGcm(key)
         self.log: list[tuple[Message, int | None]] = []
-        self._open: deque[Message] = deque()
+        self._softwares = {self.software.key: self.software}
+        self._open: deque[Seen] = deque()
+        self._seen: deque[Seen] = deque(maxlen=MOST_SEEN)
         self._started = 0
-        # Of the messages in the core, how many have all of their text out; and the blocks of the next that are.
+        # Of the messages in the core, how many have all of their text out.
         self._through = 0
-        self._blocks = 0
+        self._first: Mismatch | None = None
+        self._strays: list[str] = []
+        self._ended_since = 0
 
     def start(
-        self, iv: bytes, text: bytes, aad: bytes = b"", *, open: bool = False, cycle: int | None = None
+        self,
+        iv: bytes,
+        text: bytes,
+        aad: bytes = b"",
+        *,
+        open: bool = False,
+        cycle: int | None = None,
+        key: bytes | None = None,
     ) -> Message:
-        """A message goes into the core: plaintext, or with ``open`` ciphertext. Gives what has to come out."""
+        """A message goes into the core: plaintext, or with ``open`` ciphertext, under another key than the last if one is given. Gives what has to come out."""
         if self.budget is not None and cycle is None:
             raise UsageError("a budget needs the cycle of each start")
+        if key is not None and key != self.key:
+            self.key = key
+            self.software = self._softwares.setdefault(key, AesGcm(key))
         other, tag = self.software.seal(iv, text, aad)
         if open:
             # Text is deciphered as it is enciphered; the tag is that of the ciphertext.
             again, tag = self.software.seal(iv, other, aad)
             assert again == text
-        message = Message(self._started, iv, aad, text, other, tag, open, cycle)
+        message = Message(self._started, iv, aad, text, other, tag, open, cycle, self.key)
         self._started += 1
-        self._open.append(message)
+        self._open.append(Seen(message, self.software))
         self._skip_finished()
         return message
 
@@ -146,21 +173,25 @@ class Scoreboard:
         Errors: Mismatch.
         """
         if self._through == len(self._open):
-            raise Mismatch("text", None, "a block that belongs to no message", got=block, cycle=cycle)
-        message, number = self._open[self._through], self._blocks
-        expected = message.output[BLOCK * number : BLOCK * (number + 1)]
+            self._stray("text", Stage("control", "a block that belongs to no message"), block, cycle)
+            return
+        seen = self._open[self._through]
+        number, message = len(seen.blocks), seen.message
+        expected = seen.right(number)
+        seen.blocks.append(block)
         if block[: len(expected)] != expected:
-            raise Mismatch(
-                "text",
-                message,
-                of_text(self.software, message.iv, message.input, message.output, number, block),
-                block=number,
-                expected=expected,
-                got=block[: len(expected)],
-                counter_block=self.software.counter_block(message.iv, number),
-                cycle=cycle,
+            self._differs(
+                Mismatch(
+                    "text",
+                    message,
+                    "",
+                    block=number,
+                    expected=expected,
+                    got=block[: len(expected)],
+                    counter_block=seen.software.counter_block(message.iv, number),
+                    cycle=cycle,
+                )
             )
-        self._blocks += 1
         self._skip_finished()
 
     def tag(self, tag: bytes, *, cycle: int | None = None) -> None:
@@ -169,25 +200,35 @@ class Scoreboard:
         Errors: Mismatch.
         """
         if not self._open:
-            raise Mismatch("tag", None, "a tag that belongs to no message", got=tag, cycle=cycle)
-        message = self._open.popleft()
-        tag = tag[: self.tag_bytes]
-        if tag != message.tag[: self.tag_bytes]:
-            raise Mismatch(
-                "tag",
-                message,
-                of_tag(self.software, message.iv, message.aad, message.ciphertext, tag),
-                expected=message.tag[: self.tag_bytes],
-                got=tag,
-                counter_block=self.software.counter_block(message.iv, -1),
-                cycle=cycle,
+            self._stray("tag", Stage("control", "a tag that belongs to no message"), tag, cycle)
+            return
+        seen = self._open.popleft()
+        self._seen.append(seen)
+        message = seen.message
+        seen.tag = tag = tag[: self.tag_bytes]
+        seen.short = self._through == 0
+        self._through = max(self._through - 1, 0)
+        if seen.tag_wrong:
+            self._differs(
+                Mismatch(
+                    "tag",
+                    message,
+                    "",
+                    expected=message.tag[: self.tag_bytes],
+                    got=tag,
+                    counter_block=seen.software.counter_block(message.iv, -1),
+                    cycle=cycle,
+                )
             )
-        if self._through == 0:
+        if seen.short:
             blocks = -(-len(message.output) // BLOCK)
-            stage = f"its tag came before its text, of which {self._blocks} of {blocks} blocks had"
-            raise Mismatch("missing", message, stage, block=self._blocks, cycle=cycle)
-        self._through -= 1
+            stage = Stage("control", f"its tag came before its text, of which {len(seen.blocks)} of {blocks} blocks had")
+            self._differs(Mismatch("missing", message, stage, block=len(seen.blocks), cycle=cycle))
         self._hold_to_budget(message, cycle)
+        if self._first is not None:
+            self._ended_since += 1
+            if self._ended_since > self.gather:
+                raise self._judged()
 
     def finish(self) -> None:
         """The core is at rest: everything has to have come.
@@ -195,17 +236,47 @@ class Scoreboard:
         Errors: Mismatch.
         """
         if self._open:
-            message = self._open[0]
-            blocks, came = -(-len(message.output) // BLOCK), self._blocks if self._through == 0 else None
+            seen = self._open[0]
+            blocks, came = -(-len(seen.message.output) // BLOCK), len(seen.blocks) if self._through == 0 else None
             stage = "its tag did not come" if came is None else f"{came} of {blocks} blocks came, and no tag"
-            raise Mismatch("missing", message, stage, block=came)
+            self._strays.append(f"message {seen.message.number}: {stage}")
+            self._first = self._first or Mismatch("missing", seen.message, Stage("control", stage), block=came)
+        if self._first is not None:
+            raise self._judged()
+
+    def _differs(self, mismatch: Mismatch) -> None:
+        """Raises the first difference, at once or when as many messages as are gathered have ended."""
+        self._first = self._first or mismatch
+        if not self.gather:
+            raise self._judged()
+
+    def _stray(self, what: str, stage: Stage, got: bytes, cycle: int | None) -> None:
+        self._strays.append(stage.text)
+        self._differs(Mismatch(what, None, stage, got=got, cycle=cycle))
+
+    def _judged(self) -> Mismatch:
+        """The first difference, with the stage that explains all of them."""
+        first = self._first
+        assert first is not None
+        stage = first.judged if first.judged is not None else explain([*self._seen, *self._open], self._strays)
+        return Mismatch(
+            first.what,
+            first.message,
+            stage,
+            block=first.block,
+            expected=first.expected,
+            got=first.got,
+            counter_block=first.counter_block,
+            cycle=first.cycle,
+        )
 
     @property
     def due(self) -> int:
         """How many bytes of the next block count; 0 where no text is due."""
         if self._through == len(self._open):
             return 0
-        return min(BLOCK, len(self._open[self._through].output) - BLOCK * self._blocks)
+        seen = self._open[self._through]
+        return min(BLOCK, len(seen.message.output) - BLOCK * len(seen.blocks))
 
     @property
     def idle(self) -> bool:
@@ -217,13 +288,17 @@ class Scoreboard:
 
         Errors: Mismatch, always.
         """
-        message = self._open[0] if self._open else None
-        raise Mismatch(what, message, f"{pins}, which is no value: a register without reset, or a driver that is missing", cycle=cycle)
+        message = self._open[0].message if self._open else None
+        stage = Stage(None, f"{pins}, which is no value: a register without reset, or a driver that is missing")
+        self._first = self._first or Mismatch(what, message, stage, cycle=cycle)
+        raise self._judged()
 
     def _skip_finished(self) -> None:
-        while self._through < len(self._open) and BLOCK * self._blocks >= len(self._open[self._through].output):
+        while self._through < len(self._open):
+            seen = self._open[self._through]
+            if BLOCK * len(seen.blocks) < len(seen.message.output):
+                break
             self._through += 1
-            self._blocks = 0
 
     def _hold_to_budget(self, message: Message, cycle: int | None) -> None:
         took = None if cycle is None or message.started is None else cycle - message.started

@@ -9,50 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from .gf import Times, inverse, number, reduced
 from .software import BLOCK, AesGcm
 
 MOST_FOR_PAIRS = 64
 """Blocks up to which all runs and pairs are tried, so at most some 6,000 values of GHASH."""
 MOST_FOR_ANY = 24
 """Blocks up to which any choice among them is found."""
-
-_POLYNOMIAL = 0xE1 << 120
-
-
-def _shifted(element: int) -> int:
-    return (element >> 1) ^ (_POLYNOMIAL if element & 1 else 0)
-
-
-class _Times:
-    """Multiplication by a constant in GHASH's field, the first bit in the highest place."""
-
-    def __init__(self, constant: int) -> None:
-        self._rows = []
-        for _ in range(128):
-            self._rows.append(constant)
-            constant = _shifted(constant)
-
-    def __call__(self, element: int) -> int:
-        product = 0
-        while element:
-            high = element.bit_length() - 1
-            product ^= self._rows[127 - high]
-            element ^= 1 << high
-        return product
-
-
-def _inverse(element: int) -> int:
-    """By Fermat: all powers of two but the first."""
-    result, square = 1 << 127, element
-    for _ in range(127):
-        square = _Times(square)(square)
-        result = _Times(square)(result)
-    return result
-
-
-def _number(block: bytes) -> int:
-    return int.from_bytes(block, "big")
-
 
 def of_blocks(software: AesGcm, blocks: list[bytes], tail: bytes, value: bytes, names: list[str]) -> str | None:
     """What GHASH took in place of ``blocks`` before ``tail`` if its value begins with ``value``; None if no search finds it."""
@@ -84,24 +47,18 @@ def _zeros(software: AesGcm, blocks: list[bytes], tail: bytes, value: bytes) -> 
     if not blocks or len(blocks) > bits - 32:
         return None
     cut = 128 - bits
-    difference = (_number(software.ghash(b"".join(blocks) + tail)) >> cut) ^ _number(value)
-    times, power, terms = _Times(_number(software.h)), _number(software.h), []
+    difference = (number(software.ghash(b"".join(blocks) + tail)) >> cut) ^ number(value)
+    times, power, terms = Times(number(software.h)), number(software.h), []
     for block in reversed(blocks):
         power = times(power)
-        terms.append(_Times(power)(_number(block)) >> cut)
+        terms.append(Times(power)(number(block)) >> cut)
     rows: dict[int, tuple[int, int]] = {}
     for place, term in enumerate(reversed(terms)):
-        term, chosen = _reduced(rows, term, 1 << place)
+        term, chosen = reduced(rows, term, 1 << place)
         if term:
             rows[term.bit_length()] = (term, chosen)
-    rest, chosen = _reduced(rows, difference, 0)
+    rest, chosen = reduced(rows, difference, 0)
     return [place for place in range(len(blocks)) if chosen >> place & 1] if rest == 0 else None
-
-
-def _reduced(rows: dict[int, tuple[int, int]], term: int, chosen: int) -> tuple[int, int]:
-    while (row := rows.get(term.bit_length())) is not None:
-        term, chosen = term ^ row[0], chosen ^ row[1]
-    return term, chosen
 
 
 def _orders(blocks: list[bytes]) -> Iterator[tuple[str, list[bytes]]]:
@@ -139,8 +96,8 @@ def _choices(count: int) -> Iterator[set[int]]:
 
 def _meet(software: AesGcm, blocks: list[bytes], tail: bytes, value: bytes, copies: int) -> list[int] | None:
     """The blocks that came ``copies`` times in place of once."""
-    h = _number(software.h)
-    times = _Times(h)
+    h = number(software.h)
+    times = Times(h)
     half = len(blocks) // 2
 
     def all_of(part: list[bytes]) -> dict[tuple[int, int], int]:
@@ -149,25 +106,25 @@ def _meet(software: AesGcm, blocks: list[bytes], tail: bytes, value: bytes, copi
         for place, block in enumerate(part):
             following = {}
             for (chosen, came), before in values.items():
-                for bit, number in ((0, 1), (1, copies)):
+                for bit, times_taken in ((0, 1), (1, copies)):
                     after = before
-                    for _ in range(number):
-                        after = times(after ^ _number(block))
-                    following[chosen | bit << place, came + number] = after
+                    for _ in range(times_taken):
+                        after = times(after ^ number(block))
+                    following[chosen | bit << place, came + times_taken] = after
             values = following
         return values
 
     firsts = {after: chosen for (chosen, _), after in all_of(blocks[:half]).items()}
-    back = _Times(_inverse(h))
-    backs: dict[int, _Times] = {}
+    back = Times(inverse(h))
+    backs: dict[int, Times] = {}
     power = 1 << 127
     for came in range(2 * len(blocks) + 2):
-        backs[came] = _Times(power)
+        backs[came] = Times(power)
         power = back(power)
     for (chosen, came), after in all_of(blocks[half:]).items():
         # The length block follows.
-        second = times(after ^ _number(tail)) if tail else after
-        first = firsts.get(backs[came + bool(tail)](_number(value) ^ second))
+        second = times(after ^ number(tail)) if tail else after
+        first = firsts.get(backs[came + bool(tail)](number(value) ^ second))
         if first is not None:
             both = first | chosen << half
             return [place for place in range(len(blocks)) if both >> place & 1]

@@ -15,6 +15,7 @@ class AesGcm:
     """AES-GCM under a key of 16, 24 or 32 bytes, with tags of 16 bytes."""
 
     def __init__(self, key: bytes) -> None:
+        self.key = bytes(key)
         self._key = _native.AesGcm(key)
 
     def seal(self, iv: bytes, text: bytes, aad: bytes = b"") -> tuple[bytes, bytes]:

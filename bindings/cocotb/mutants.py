@@ -1,0 +1,202 @@
+"""Bugs in the core, planted and drawn, and which stage the scoreboard blames for each.
+
+    python mutants.py planted              the forty of planted.py
+    python mutants.py drawn 1 100          a mutation for each seed
+    python mutants.py drawn 1 100 --show   what they change, without running them
+
+Prints a line for each, and how many stages were named, named wrongly, and not known. Needs Icarus Verilog, cocotb and sealsim.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+from cocotb_tools.runner import get_runner
+from planted import BUGS, FILES, RTL, changed
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Which stages a line of the core belongs to: the first row that it contains. A line that serves several names them all.
+STAGES = {
+    "aes.v": [
+        (r"done|round |round\b.*<=|is_last = ", {"AES", "control"}),
+        (r"", {"AES"}),
+    ],
+    "aes_gcm.v": [
+        (r"assign idle|assign in_ready", {"control"}),
+        (r"cut = ", {"text", "GHASH"}),
+        (r"wire .*(left|left_behind) = ", {"control", "text", "GHASH"}),
+        (r"wire .*given = ", {"GHASH"}),
+        (r"wire .*made = ", {"text", "GHASH"}),
+        (r"counter_next = ", {"counter"}),
+        (r"lengths = ", {"length block"}),
+        (r"hashed = ", {"GHASH", "length block"}),
+        (r"counter +<= counter_next|iv_now, counter_next", {"counter"}),
+        (r"key_now +<=", {"key", "AES"}),
+        (r"opens_now +<=|y +<= ", {"GHASH"}),
+        (r"iv_now +<=", {"counter"}),
+        (r"(aad|text)_now +<=", {"length block"}),
+        (r"(aad|text)_left +<=", {"control", "text", "GHASH"}),
+        (r"counter +<= 1", {"counter", "mask"}),
+        (r"aes_block <= 0", {"H"}),
+        (r"\bh +<=", {"H", "GHASH"}),
+        (r"aes_block <= \{iv_now, counter\}", {"mask"}),
+        (r"mask <=", {"mask"}),
+        (r"keystream <=", {"counter", "text"}),
+        (r"out_data ", {"text"}),
+        (r"tag  ", {"mask", "tag"}),
+        (r"product|a\[at\]|v\[0\]|\bv = |at = 127", {"GHASH"}),
+        (r"MAKE_H: if", {"control", "H"}),
+        (r"MAKE_MASK: if", {"control", "mask"}),
+        (r"MAKE_KEYSTREAM: if", {"control", "counter"}),
+        (r"aes_start", {"control", "AES"}),
+        (r"", {"control"}),
+    ],
+}
+# These lines declare names, and are left alone.
+LEFT = re.compile(r"^\s*(//|`|\)|module|parameter|input|output|localparam|reg |integer|function|task|end|begin|else begin|aes #|\.clock)|^\s*$")
+TOKEN = re.compile(r"(\d*'[hdb][0-9a-f]+|\b\d+\b|[a-z_][a-z_0-9]*|<<|>>|<=|>=|==|!=|&&|\|\||[-+^&|~!<>?])")
+OTHERS = {
+    "+": "-^|", "-": "+^", "^": "&|", "&": "|^", "|": "&^", "<<": [">>"], ">>": ["<<"], "==": ["!=", "<", ">"], "!=": ["=="],
+    ">=": [">", "<", "=="], "<": ["<=", ">"], ">": [">=", "<", "=="], "&&": ["||"], "||": ["&&"], "~": [""], "!": [""],
+}  # fmt: skip
+# Names that may stand for each other: buses of 128 bits, of 32 bits, of 8 bits, single bits.
+ALIKE = [
+    ["h", "mask", "keystream", "y", "aes_out", "given", "made", "in_data", "lengths", "hashed"],
+    ["counter", "counter_next", "aad_now", "text_now", "aad_left", "text_left", "left", "left_behind", "aad_bytes", "text_bytes"],
+    ["a", "b", "c", "d"],
+    ["state", "round_key", "key_before", "first_key", "rows", "substituted"],
+    ["is_last", "rotates", "start", "in_valid", "aes_done", "opens_now", "opens"],
+]
+
+
+def places():
+    """What can be mutated: file, line, and the token with its place in the line."""
+    for name in FILES:
+        begun = False
+        for number, line in enumerate((RTL / name).read_text().splitlines()):
+            begun = begun or line.startswith(");")
+            if not begun or LEFT.match(line):
+                continue
+            code = line.split("//")[0]
+            for token in TOKEN.finditer(code):
+                others = replacements(token.group(), code, token.start())
+                if others:
+                    yield name, number, token, others
+
+
+def replacements(token, code, at):
+    """What may stand in place of a token."""
+    if token == "<=" and re.match(r"^\s*(if \(\w+\) )?[\w{}, ]+$", code[:at]):
+        return []
+    if token in OTHERS:
+        return list(OTHERS[token])
+    sized = re.fullmatch(r"(\d*'[hdb])([0-9a-f]+)", token)
+    if sized:
+        base = {"h": 16, "d": 10, "b": 2}[sized.group(1)[-1]]
+        value = int(sized.group(2), base)
+        form = {16: "x", 10: "d", 2: "b"}[base]
+        bits = int(sized.group(1)[:-2] or 32)
+        around = {value + 1, value - 1, value ^ 1 << (bits // 2), 0}
+        return [sized.group(1) + format(one, form) for one in sorted(around) if one != value and 0 <= one < 1 << bits]
+    if token.isdigit():
+        return [str(one) for one in sorted({int(token) + 1, int(token) - 1, 2 * int(token), 0}) if one >= 0 and one != int(token)]
+    for alike in ALIKE:
+        if token in alike:
+            return [one for one in alike if one != token]
+    return []
+
+
+def drawn(seed, attempt=0):
+    """A mutation: where, what it changes, the files with it, and the stages to which the line belongs."""
+    draw = random.Random(f"{seed}.{attempt}")
+    every = list(places())
+    # Each file as often as its lines have it; each line as often as any other.
+    name, number = draw.choice(sorted({(name, number) for name, number, _, _ in every}))
+    _, _, token, others = draw.choice([one for one in every if one[:2] == (name, number)])
+    other = draw.choice(others)
+    files = {one: (RTL / one).read_text() for one in FILES}
+    lines = files[name].splitlines(keepends=True)
+    line = lines[number]
+    lines[number] = line[: token.start()] + other + line[token.end() :]
+    files[name] = "".join(lines)
+    stages = next(stages for pattern, stages in STAGES[name] if re.search(pattern, line))
+    return f"{name}:{number + 1}: {line.strip()} -> {lines[number].strip()}", files, stages
+
+
+def verdict(files, folder, *, key_bits=128):
+    """What the scoreboard says of a core: None where it does not compile, an empty dictionary where nothing differs."""
+    sources = []
+    for name, text in files.items():
+        sources.append(folder / name)
+        sources[-1].write_text(text)
+    out = folder / "verdict.json"
+    out.unlink(missing_ok=True)
+    runner = get_runner("icarus")
+    log = folder / "log"
+    try:
+        runner.build(
+            sources=sources, hdl_toplevel="aes_gcm", parameters={"KEY_BITS": key_bits}, build_args=["-Wno-timescale"], build_dir=folder,
+            timescale=("1ns", "1ps"), always=True, log_file=folder / "build.log",
+        )  # fmt: skip
+    except (SystemExit, subprocess.CalledProcessError, RuntimeError):
+        return None
+    environment = {"KEY_BITS": str(key_bits), "VERDICT": str(out), "COCOTB_ANSI_OUTPUT": "0", "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
+    with contextlib.suppress(SystemExit):
+        runner.test(
+            test_module="bench", hdl_toplevel="aes_gcm", test_filter="diagnosed", build_dir=folder, test_dir=folder,
+            results_xml=str(folder / "results.xml"), log_file=log, extra_env=environment,
+        )  # fmt: skip
+    if not out.exists():
+        return {"part": None, "stage": "the simulator gave up: " + log.read_text()[-200:], "what": "none", "told": ""}
+    return json.loads(out.read_text())
+
+
+def judged(found, stages):
+    """Of a verdict: named, wrong, unknown, or alive where nothing differs."""
+    if found == {}:
+        return "alive"
+    if found["part"] is None:
+        return "unknown"
+    return "named" if found["part"] in stages else "wrong"
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("which", choices=["planted", "drawn"])
+    arguments.add_argument("first", type=int, nargs="?", default=1)
+    arguments.add_argument("last", type=int, nargs="?", default=100)
+    arguments.add_argument("--show", action="store_true")
+    given = arguments.parse_args()
+    counts = dict.fromkeys(["named", "wrong", "unknown", "alive"], 0)
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        cases = [(name, *[changed(bug), {bug.part}]) for name, bug in BUGS.items()] if given.which == "planted" else range(given.first, given.last + 1)
+        for case in cases:
+            if given.which == "planted":
+                name, files, stages = case
+                found = verdict(files, work)
+            else:
+                for attempt in range(50):
+                    name, files, stages = drawn(case, attempt)
+                    found = {"part": None, "stage": ""} if given.show else verdict(files, work)
+                    if found is not None:
+                        break
+                name = f"seed {case}: {name}"
+            how = judged(found, stages)
+            counts[how] += 1
+            print(f"{how:8}{name}\n        {'/'.join(sorted(stages))}; said: {found.get('part')}: {found.get('stage')}", flush=True)
+    killed = counts["named"] + counts["wrong"] + counts["unknown"]
+    print(f"{counts['named']} of {killed} named, {counts['wrong']} wrong, {counts['unknown']} not known; {counts['alive']} changed nothing that was seen")
+    return 0 if given.show or (10 * counts["named"] >= 9 * killed and counts["wrong"] == 0) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,380 @@
+"""Which stage of a core is wrong, from all that came out of it: messages that are right clear stages, and several that are wrong share a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from . import gf
+from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, of_tag, of_text, resembles, weight
+from .software import BLOCK, AesGcm, length_block, padded, xor
+
+if TYPE_CHECKING:
+    from .scoreboard import Message
+
+ENOUGH = 20
+"""Blocks from which wiring is told: one in 2^20 wrong answers per bit, of 128 that have to agree."""
+
+
+@dataclass
+class Seen:
+    """What came of a message so far. short: its tag came before all of its text."""
+
+    message: Message
+    software: AesGcm
+    blocks: list[bytes] = field(default_factory=list)
+    tag: bytes | None = None
+    short: bool = False
+
+    def wrong_blocks(self) -> list[int]:
+        """Blocks that came and are wrong."""
+        return [at for at, got in enumerate(self.blocks) if got[: len(self.right(at))] != self.right(at)]
+
+    def right(self, block: int) -> bytes:
+        """What a block has to be."""
+        return self.message.output[BLOCK * block : BLOCK * (block + 1)]
+
+    def given(self, block: int) -> bytes:
+        """What went in for it."""
+        return self.message.input[BLOCK * block : BLOCK * (block + 1)]
+
+    @property
+    def bare(self) -> bool:
+        """Whether GHASH has nothing to take, so that the tag is the mask."""
+        return not self.message.aad and not self.message.input
+
+    @property
+    def mask(self) -> bytes:
+        """E(K, J0)."""
+        return self.software.encrypt(self.software.counter_block(self.message.iv, -1))
+
+    @property
+    def tag_wrong(self) -> bool:
+        """Whether a tag came that is not the message's."""
+        return self.tag is not None and self.tag != self.message.tag[: len(self.tag)]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the tag belongs to the message, or to the text that came in its place: H, mask and GHASH are right then."""
+        if self.tag is None:
+            return False
+        if not self.tag_wrong:
+            return True
+        came = b"".join(self.blocks)[: len(self.message.output)]
+        hashed = padded(self.message.aad) + padded(came) + length_block(len(self.message.aad), len(self.message.output))
+        return not self.message.opens and xor(self.software.ghash(hashed), self.mask).startswith(self.tag)
+
+    @property
+    def hashed(self) -> bytes:
+        """The blocks that GHASH takes, with the length block."""
+        aad, cipher = self.message.aad, self.message.ciphertext
+        return padded(aad) + padded(cipher) + length_block(len(aad), len(cipher))
+
+
+def explain(seen: list[Seen], strays: list[str]) -> Stage:
+    """The stage that is wrong. strays: blocks and tags that belong to no message, and messages that did not end."""
+    text = any(one.wrong_blocks() for one in seen)
+    lost = _lost(seen, strays)
+    if lost is not None:
+        return lost
+    if text:
+        return _of_texts(seen)
+    return _of_tags(seen)
+
+
+def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
+    """Blocks or tags that did not come, or came without being asked for."""
+    for one in seen:
+        if one.short:
+            wrong = one.wrong_blocks()
+            where = f": from block {wrong[0]} on others came in their place" if wrong else ""
+            count = -(-len(one.message.output) // BLOCK)
+            return Stage("control", f"{len(one.blocks)} of {count} blocks came before the tag of message {one.message.number}{where}")
+    return Stage("control", strays[0]) if strays else None
+
+
+def _of_texts(seen: list[Seen]) -> Stage:
+    keys = tuple({one.message.key: None for one in seen})
+    cases = [(one, at) for one in seen for at in one.wrong_blocks()]
+    cases.sort(key=lambda case: -len(case[0].right(case[1])))
+    bare = [one for one in seen if one.bare and one.tag is not None]
+    masks_wrong = any(one.tag_wrong for one in bare)
+    for one, at in cases[:6]:
+        message = one.message
+        found = exactly(one.software, message.iv, message.input, message.output, at, one.blocks[at], keys)
+        if found is not None and not (masks_wrong and found.text.startswith("text went through")):
+            return found
+    # AES is right where a tag is, since H and the mask come from it.
+    ended = [one for one in seen if one.tag is not None]
+    proven = [one for one in ended if one.agrees]
+    wired = None if masks_wrong else _wired(seen)
+    if wired is not None:
+        return Stage("text", wired)
+    one, at = cases[0]
+    dense = sum(weight(xor(one.blocks[at], one.right(at))) * 4 > len(one.right(at)) * 8 for one, at in cases)
+    if masks_wrong or (ended and not proven):
+        if masks_wrong and not any(one.agrees for one in bare):
+            return Stage("AES", "AES, its key schedule or the register of its key: mask and keystream are wrong alike, and no slip of the counter or the key explains them")
+        if dense * 2 >= len(cases):
+            return Stage("AES", "AES: some of its blocks are wrong, of masks as of the keystream")
+    elif proven and len(ended) > len(proven) and dense * 2 >= len(cases) and any(one.tag_wrong and not one.agrees for one in ended):
+        return Stage("AES", "AES: some of its blocks are wrong, of H or masks as of the keystream")
+    elif proven and len(proven) == len(ended) and len(cases) > 1 and dense * 2 < len(cases):
+        return Stage("text", "the way of text: AES is right, since tags are, and most bits of the blocks are")
+    told = of_text(one.software, one.message.iv, one.message.input, one.message.output, at, one.blocks[at], keys)
+    return told._replace(part=None)
+
+
+def _wired(seen: list[Seen]) -> str | None:
+    """Whether each bit that comes out is the exclusive or of some bit that goes in and some bit of the keystream, the same for all blocks."""
+    rows: list[tuple[int, int, int]] = []
+    for one in seen:
+        for at, got in enumerate(one.blocks):
+            if len(one.right(at)) == BLOCK:
+                stream = one.software.encrypt(one.software.counter_block(one.message.iv, at))
+                rows.append((int.from_bytes(got, "big"), int.from_bytes(one.given(at), "big"), int.from_bytes(stream, "big")))
+    if len(rows) < ENOUGH:
+        return None
+    got, given, stream = ([sum((row[kind] >> bit & 1) << place for place, row in enumerate(rows)) for bit in range(128)] for kind in range(3))
+    everywhere = (1 << len(rows)) - 1
+    sources = {column: bit for bit, column in enumerate(given)} | {0: -1}
+    loose = []
+    for bit in range(128):
+        if got[bit] == given[bit] ^ stream[bit]:
+            continue
+        choices = [0, everywhere, *stream, *(column ^ everywhere for column in stream)]
+        mixed = (given[bit] & stream[bit], given[bit] | stream[bit])
+        if not any(got[bit] ^ choice in sources for choice in choices) and got[bit] not in mixed:
+            return None
+        loose.append(127 - bit)
+    return f"the way of text: {len(loose)} of its bits are wired wrongly, of which bit {min(loose)} is the first" if loose else None
+
+
+def _of_tags(seen: list[Seen]) -> Stage:
+    wrong = [one for one in seen if one.tag_wrong]
+    wrong.sort(key=lambda one: len(one.hashed))
+    bare = [one for one in seen if one.bare and one.tag is not None]
+    text_right = sum(len(one.blocks) for one in seen)
+    first = wrong[0]
+    if first.tag is not None and len(first.tag) < BLOCK:
+        return _hypothesis(wrong) or Stage(None, UNKNOWN_TAG)
+    masks_wrong = [one for one in bare if one.tag_wrong]
+    known = _known(seen)
+    if masks_wrong:
+        return _of_masks(seen, masks_wrong, known, text_right)
+    found = _of_mask_block(wrong) or _hash_key(seen, wrong) or _hypothesis(wrong) or _one_block(wrong, known) or _bits_of_tag(wrong)
+    if found is not None:
+        return found
+    ended = [one for one in seen if one.tag is not None]
+    if bare and text_right and len(wrong) > 1:
+        pattern = _pattern(ended)
+        return Stage("GHASH", f"GHASH, or its copy of H: masks and text are right{pattern}")
+    return Stage(None, UNKNOWN_TAG)
+
+
+def _known(seen: list[Seen]) -> dict[bytes, str]:
+    """Values that stand in a core, by name."""
+    known = {}
+    for one in seen:
+        message, software = one.message, one.software
+        name = f"message {message.number}"
+        known |= {software.h: f"H of {name}", one.mask: f"E(K, J0) of {name}", message.tag: f"the tag of {name}"}
+        known[software.counter_block(message.iv, -1)] = f"J0 of {name}"
+        total = b""
+        for at in range(0, len(one.hashed), BLOCK):
+            block = one.hashed[at : at + BLOCK]
+            total = software.ghash(xor(total or bytes(BLOCK), block))
+            known[total] = f"GHASH's value behind block {at // BLOCK} of {name}"
+        for at in range(len(one.blocks)):
+            counter = software.counter_block(message.iv, at)
+            known |= {software.encrypt(counter): f"the keystream of block {at} of {name}", counter: f"counter block {at} of {name}"}
+            for what, value in (("what goes in for", one.given(at)), ("what comes out for", one.right(at))):
+                known[value.ljust(BLOCK, b"\0")] = f"{what} block {at} of {name}"
+    known.pop(bytes(BLOCK), None)
+    return known
+
+
+def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str], text_right: int) -> Stage:
+    """Of a message without AAD and text, whose tag is E(K, J0)."""
+    one = masks_wrong[-1]
+    assert one.tag is not None
+    if one.tag == bytes(BLOCK):
+        return Stage("mask", "the mask: E(K, J0) was not added")
+    if one.tag == one.message.tag[::-1]:
+        return Stage("tag", "the bytes of the tag stand in reverse order")
+    for name, other in _other_lengths_of_nothing():
+        if xor(one.tag, one.mask) == one.software.ghash(other):
+            return Stage("length block", f"the length block: {name}")
+    began = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
+    if began in known:
+        return Stage("GHASH", f"GHASH: it began with {known[began]} in place of zero")
+    difference = xor(one.tag, one.mask)
+    if difference in known:
+        return Stage("GHASH", f"GHASH: its value was {known[difference]} in place of zero")
+    found = _of_mask_block(masks_wrong)
+    if found is not None:
+        return found
+    if weight(began) <= 8:
+        return Stage("length block", f"the length block: it is {began.hex()} in place of zero")
+    return _bits_of_tag([one for one in seen if one.tag_wrong]) or (
+        Stage("mask", "the mask: keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
+        if text_right >= 2 and all(one.tag_wrong for one in seen if one.tag is not None)
+        else Stage(None, UNKNOWN_TAG)
+    )
+
+
+def _other_lengths_of_nothing() -> list[tuple[str, bytes]]:
+    return [(f"it is that of {aad} bytes of AAD and {text} of text", length_block(aad, text)) for aad in range(33) for text in range(33) if aad or text]
+
+
+def _of_mask_block(wrong: Iterable[Seen]) -> Stage | None:
+    """What AES took in place of J0, where GHASH is right."""
+    for one in list(wrong)[:4]:
+        assert one.tag is not None
+        mask = xor(one.tag, one.software.ghash(one.hashed))
+        j0 = one.software.counter_block(one.message.iv, -1)
+        if mask == bytes(BLOCK):
+            return Stage("mask", "the mask: E(K, J0) was not added")
+        if mask == one.software.h:
+            return Stage("mask", "the mask: it is H, not E(K, J0)")
+        was = deciphered(one.software, mask)
+        like = resembles(was, j0)
+        if like is not None:
+            return Stage("mask", f"the mask: AES was given {was.hex()} in place of J0{like}")
+        for source, name in ((j0, "J0"), (bytes(BLOCK), "zero")):
+            states = one.software.rounds(source)
+            if mask in states:
+                return Stage("mask", f"the mask: it is AES of {name} after round {states.index(mask)}")
+    return None
+
+
+def _hash_key(seen: list[Seen], wrong: list[Seen]) -> Stage | None:
+    """An H other than E(K, 0) that gives the tags."""
+    for one in [one for one in wrong if len(one.hashed) == 2 * BLOCK][:4]:
+        assert one.tag is not None
+        value = xor(one.tag, one.mask)
+        for h in gf.hash_keys(one.hashed[:BLOCK], one.hashed[BLOCK:], value):
+            if h != one.software.h:
+                told = _told_of_h(seen, one, h)
+                if told is not None:
+                    return Stage("H", f"H: {told}")
+    for one in wrong[:3]:
+        for h, name in _other_hs(seen, one):
+            if _tag_with(one, h) == one.tag and len(one.hashed) > BLOCK:
+                return Stage("H", f"H: it is {name}, not E(K, 0)")
+    return None
+
+
+def _other_hs(seen: list[Seen], one: Seen) -> list[tuple[bytes, str]]:
+    found = [(other.software.h, f"that of message {other.message.number}, with another key") for other in seen if other.message.key != one.message.key]
+    found += [(other.mask, f"E(K, J0) of message {other.message.number}") for other in seen]
+    own = one.software.h
+    found += [(own[::-1], "its own bytes in reverse order"), (gf.block_of(int(f"{gf.number(own):0128b}"[::-1], 2)), "its own bits in reverse order")]
+    found += [(state, f"AES of zero after round {at}") for at, state in enumerate(one.software.rounds(bytes(BLOCK))[:-1])]
+    found += [(gf.block_of(gf.number(own) ^ 1 << bit), f"its own with bit {127 - bit} wrong") for bit in range(128)]
+    return found
+
+
+def _tag_with(one: Seen, h: bytes) -> bytes:
+    return xor(gf.block_of(gf.ghash(gf.number(h), one.hashed)), one.mask)
+
+
+def _told_of_h(seen: list[Seen], one: Seen, h: bytes) -> str | None:
+    """What is said of an H that explains one message, if it explains others or is some known block."""
+    for other, name in _other_hs(seen, one):
+        if other == h:
+            return f"it is {name}, not E(K, 0)"
+    was = deciphered(one.software, h)
+    if weight(was) <= 8:
+        return f"it is AES of {was.hex()}, not of zeros"
+    if resembles(was, one.software.counter_block(one.message.iv, -1)) is not None:
+        return f"it is AES of {was.hex()}, not of zeros"
+    if weight(xor(h, one.software.h)) <= NEAR:
+        return f"it is {h.hex()}, of which {weight(xor(h, one.software.h))} bits are wrong"
+    others = [other for other in seen if other is not one and other.tag_wrong and other.message.key == one.message.key and len(other.hashed) > BLOCK]
+    if others and all(_tag_with(other, h) == other.tag for other in others):
+        return f"it is {h.hex()} in {len(others) + 1} messages, not E(K, 0)"
+    return None
+
+
+def _hypothesis(wrong: list[Seen]) -> Stage | None:
+    """The first of some messages for whose tag there is one."""
+    for one in wrong[:2] + [one for one in wrong[2:] if len(one.hashed) >= 4 * BLOCK][:3]:
+        assert one.tag is not None
+        message = one.message
+        plain = message.output if message.opens else message.input
+        found = of_tag(one.software, message.iv, message.aad, message.ciphertext, one.tag, plain)
+        if found.part is not None:
+            return found
+    return None
+
+
+def _one_block(wrong: list[Seen], known: dict[bytes, str]) -> Stage | None:
+    """One block that GHASH took in another form than it has, which its value shows since each other one is right."""
+    lengths = [_length_taken(one) for one in wrong]
+    if all(length is not None for length in lengths):
+        return Stage("length block", f"the length block: it was {lengths[0].hex()} in place of {wrong[0].hashed[-BLOCK:].hex()}")  # type: ignore[union-attr]
+    for one in wrong[:6]:
+        assert one.tag is not None
+        back = gf.Times(gf.inverse(gf.number(one.software.h)))
+        difference = gf.number(xor(one.tag, one.message.tag))
+        blocks = [one.hashed[at : at + BLOCK] for at in range(0, len(one.hashed), BLOCK)]
+        first = len(padded(one.message.aad)) // BLOCK
+        for at in range(len(blocks) - 1, -1, -1):
+            difference = back(difference)
+            delta = gf.block_of(difference)
+            took = xor(delta, blocks[at])
+            name = "the length block" if at == len(blocks) - 1 else f"AAD block {at}" if at < first else f"text block {at - first}"
+            if at < len(blocks) - 1 and (took in known or delta in known or weight(delta) <= NEAR or sum(byte == 0 for byte in delta) >= 6):
+                of = f", which is {known[took]}" if took in known else f", {known[delta]} on top" if delta in known else ""
+                return Stage("GHASH", f"GHASH: for {name} of message {one.message.number} it took {took.hex()}{of}")
+    return None
+
+
+def _length_taken(one: Seen) -> bytes | None:
+    """The length block that GHASH took, if it looks like one."""
+    assert one.tag is not None
+    length = one.hashed[-BLOCK:]
+    back = gf.Times(gf.inverse(gf.number(one.software.h)))
+    took = xor(gf.block_of(back(gf.number(xor(one.tag, one.message.tag)))), length)
+    return took if weight(xor(took, length)) <= NEAR else None
+
+
+def _bits_of_tag(wrong: list[Seen]) -> Stage | None:
+    """A tag of which some bits are always right, or that differs always in the same ones: GHASH would change all."""
+    differences = [gf.number(xor(one.tag or b"", one.message.tag)) for one in wrong]
+    ever = 0
+    for difference in differences:
+        ever |= difference
+    if len(wrong) >= 4 and bin(ever).count("1") <= 128 - ENOUGH:
+        by = [gf.number(one.mask) for one in wrong]
+        alone = all(difference == ever & mask for difference, mask in zip(differences, by, strict=True))
+        if alone:
+            return Stage("mask", f"the mask: E(K, J0) is not added to bits {ever:032x} of the tag")
+        return Stage("tag", f"the way of the tag: only bits {ever:032x} are ever wrong")
+    reversed_words = [(size, [one for one in wrong if one.tag == _words(one.message.tag, size)]) for size in (4, 8)]
+    for size, same in reversed_words:
+        if same:
+            return Stage("tag", f"the {8 * size}-bit words of the tag stand in reverse order")
+    return None
+
+
+def _words(tag: bytes, size: int) -> bytes:
+    return b"".join([tag[at : at + size] for at in range(0, len(tag), size)][::-1])
+
+
+def _pattern(ended: list[Seen]) -> str:
+    """What the messages whose tag is wrong have, and the others have not."""
+    for what, has in (
+        ("that are opened", lambda one: one.message.opens),
+        ("that are sealed", lambda one: not one.message.opens),
+        ("with AAD", lambda one: bool(one.message.aad)),
+        ("with text", lambda one: bool(one.message.input)),
+        ("with a short last block of AAD", lambda one: bool(len(one.message.aad) % BLOCK)),
+        ("with a short last block of text", lambda one: bool(len(one.message.input) % BLOCK)),
+        ("with AAD and text", lambda one: bool(one.message.aad and one.message.input)),
+    ):
+        if all(has(one) == one.tag_wrong for one in ended):
+            return f"; the messages {what} are wrong, and no others"
+    return ""
