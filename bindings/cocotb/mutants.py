@@ -4,13 +4,10 @@
     python mutants.py drawn 1 100          a mutation for each seed
     python mutants.py drawn 1 100 --show   what they change, without running them
 
-Prints a line for each, and how many stages were named, named wrongly, and not known. Needs Icarus Verilog, cocotb and sealsim.
+Prints a line for each, and how many stages were named, named wrongly, and not known. Needs Icarus Verilog and sealsim.
 """
 
 import argparse
-import contextlib
-import json
-import os
 import pathlib
 import random
 import re
@@ -18,14 +15,15 @@ import subprocess
 import sys
 import tempfile
 
-from cocotb_tools.runner import get_runner
 from planted import BUGS, FILES, RTL, changed
+from sealsim.scoreboard import Mismatch, Scoreboard
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Which stages a line of the core belongs to: the first row that it contains. A line that serves several names them all.
 STAGES = {
     "aes.v": [
+        (r"first_key = ", {"AES", "key"}),
         (r"done|round |round\b.*<=|is_last = ", {"AES", "control"}),
         (r"", {"AES"}),
     ],
@@ -61,7 +59,7 @@ STAGES = {
     ],
 }
 # These lines declare names, and are left alone.
-LEFT = re.compile(r"^\s*(//|`|\)|module|parameter|input|output|localparam|reg |integer|function|task|end|begin|else begin|aes #|\.clock)|^\s*$")
+LEFT = re.compile(r"^\s*(//|`|\)|module|parameter|input|output|localparam|reg |integer|function|wire [^=]*;|task|end|begin|else begin|aes #|\.clock)|^\s*$")
 TOKEN = re.compile(r"(\d*'[hdb][0-9a-f]+|\b\d+\b|[a-z_][a-z_0-9]*|<<|>>|<=|>=|==|!=|&&|\|\||[-+^&|~!<>?])")
 OTHERS = {
     "+": "-^|", "-": "+^", "^": "&|", "&": "|^", "|": "&^", "<<": [">>"], ">>": ["<<"], "==": ["!=", "<", ">"], "!=": ["=="],
@@ -131,41 +129,75 @@ def drawn(seed, attempt=0):
     return f"{name}:{number + 1}: {line.strip()} -> {lines[number].strip()}", files, stages
 
 
-def verdict(files, folder, *, key_bits=128):
-    """What the scoreboard says of a core: None where it does not compile, an empty dictionary where nothing differs."""
-    sources = []
+# Bytes of AAD and text, and whether it is opened, of messages from which stages are told apart; a line has a key.
+TELLING = [
+    (0, [(0, 0, 0), (0, 16, 0), (16, 0, 0), (0, 48, 0), (32, 0, 0), (20, 60, 0), (33, 300, 0), (0, 5, 0)]),
+    (1, [(0, 0, 0), (0, 16, 1), (16, 0, 0), (16, 32, 1), (13, 100, 1), (48, 0, 1), (5, 0, 0)]),
+    (0, [(0, 0, 0), (16, 0, 0), (0, 40, 0), (20, 61, 1)]),
+    (2, [(0, 0, 0), (16, 0, 1), (0, 16, 0), (31, 130, 0), (7, 9, 1), (0, 80, 1), (0, 0, 1)]),
+]
+
+
+def messages():
+    """Those of TELLING, with random bytes also where they do not count: key, IV, AAD, text, whether it is opened, blocks."""
+    draw = random.Random(46)
+    keys = [draw.randbytes(16) for _ in range(3)]
+    for key, several in TELLING:
+        for aad_bytes, text_bytes, opens in several:
+            aad, text = draw.randbytes(aad_bytes), draw.randbytes(text_bytes)
+            blocks = b"".join(part + draw.randbytes(-len(part) % 16) for part in (aad, text))
+            yield keys[key], draw.randbytes(12), aad, text, bool(opens), blocks
+
+
+def verdict(files, folder):
+    """What the scoreboard says of a core: None where it does not compile, else the difference, or "" where there is none."""
     for name, text in files.items():
-        sources.append(folder / name)
-        sources[-1].write_text(text)
-    out = folder / "verdict.json"
-    out.unlink(missing_ok=True)
-    runner = get_runner("icarus")
-    log = folder / "log"
-    try:
-        runner.build(
-            sources=sources, hdl_toplevel="aes_gcm", parameters={"KEY_BITS": key_bits}, build_args=["-Wno-timescale"], build_dir=folder,
-            timescale=("1ns", "1ps"), always=True, log_file=folder / "build.log",
-        )  # fmt: skip
-    except (SystemExit, subprocess.CalledProcessError, RuntimeError):
+        (folder / name).write_text(text)
+    built = subprocess.run(["iverilog", "-g2005", "-s", "replay", "-o", "replay.vvp", HERE / "replay.v", *files], cwd=folder, capture_output=True, check=False)
+    if built.returncode:
         return None
-    environment = {"KEY_BITS": str(key_bits), "VERDICT": str(out), "COCOTB_ANSI_OUTPUT": "0", "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
-    with contextlib.suppress(SystemExit):
-        runner.test(
-            test_module="bench", hdl_toplevel="aes_gcm", test_filter="diagnosed", build_dir=folder, test_dir=folder,
-            results_xml=str(folder / "results.xml"), log_file=log, extra_env=environment,
-        )  # fmt: skip
-    if not out.exists():
-        return {"part": None, "stage": "the simulator gave up: " + log.read_text()[-200:], "what": "none", "told": ""}
-    return json.loads(out.read_text())
+    every = list(messages())
+    lines = []
+    for key, iv, aad, text, opens, blocks in every:
+        lines.append(f"{key.hex()} {iv.hex()} {len(aad)} {len(text)} {int(opens)} {len(blocks) // 16}")
+        lines += [blocks[at : at + 16].hex() for at in range(0, len(blocks), 16)]
+    (folder / "stimulus").write_text("\n".join(lines) + "\n")
+    printed = subprocess.run(["vvp", "-n", "replay.vvp"], cwd=folder, capture_output=True, text=True, check=True, timeout=600).stdout
+    scoreboard = Scoreboard(every[0][0], gather=len(every))
+    coming = iter(every)
+    try:
+        for line in printed.splitlines():
+            told(scoreboard, coming, *line.split())
+        scoreboard.finish()
+    except Mismatch as wrong:
+        return wrong
+    return ""
+
+
+def told(scoreboard, coming, what, value=""):
+    """A line that replay.v prints."""
+    if what == "message":
+        key, iv, aad, text, opens, _ = next(coming)
+        scoreboard.start(iv, text, aad, open=opens, key=key)
+    elif what == "hang":
+        scoreboard.finish()
+        scoreboard.misplaced("the core takes no block, or does not come to rest")
+    elif what == "unknown":
+        scoreboard.unknown("text", f"{value} is X")
+    elif what in ("text", "tag"):
+        counts = scoreboard.due if what == "text" else 16
+        if not re.fullmatch("[0-9a-f]+", value[: 2 * counts]):
+            scoreboard.unknown(what, f"{what} is {value}")
+        (scoreboard.text if what == "text" else scoreboard.tag)(bytes.fromhex(re.sub("[^0-9a-f]", "0", value)))
 
 
 def judged(found, stages):
     """Of a verdict: named, wrong, unknown, or alive where nothing differs."""
-    if found == {}:
+    if not found:
         return "alive"
-    if found["part"] is None:
+    if found.part is None:
         return "unknown"
-    return "named" if found["part"] in stages else "wrong"
+    return "named" if found.part in stages else "wrong"
 
 
 def main():
@@ -186,13 +218,13 @@ def main():
             else:
                 for attempt in range(50):
                     name, files, stages = drawn(case, attempt)
-                    found = {"part": None, "stage": ""} if given.show else verdict(files, work)
+                    found = "" if given.show else verdict(files, work)
                     if found is not None:
                         break
                 name = f"seed {case}: {name}"
             how = judged(found, stages)
             counts[how] += 1
-            print(f"{how:8}{name}\n        {'/'.join(sorted(stages))}; said: {found.get('part')}: {found.get('stage')}", flush=True)
+            print(f"{how:8}{name}\n        {'/'.join(sorted(stages))}; said: {found and f'{found.part}: {found.stage}'}", flush=True)
     killed = counts["named"] + counts["wrong"] + counts["unknown"]
     print(f"{counts['named']} of {killed} named, {counts['wrong']} wrong, {counts['unknown']} not known; {counts['alive']} changed nothing that was seen")
     return 0 if given.show or (10 * counts["named"] >= 9 * killed and counts["wrong"] == 0) else 1

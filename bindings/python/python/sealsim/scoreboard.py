@@ -20,7 +20,7 @@ from .diagnosis import Stage
 from .engine import Engine
 from .errors import UsageError
 from .software import BLOCK, AesGcm
-from .verdict import Seen, explain
+from .verdict import NO_VALUE, Seen, explain
 
 __all__ = ["Budget", "Message", "Mismatch", "Scoreboard"]
 
@@ -42,6 +42,8 @@ class Message:
     started: int | None = None
     """The cycle of its start, where cycles are told."""
     key: bytes = b""
+    passes: bool = True
+    """Whether the tag that an opened message was given is its own."""
 
     @property
     def ciphertext(self) -> bytes:
@@ -69,7 +71,8 @@ class Mismatch(AssertionError):
         counter_block: bytes | None = None,
         cycle: int | None = None,
     ) -> None:
-        self.part, self.stage = (None, stage) if isinstance(stage, str) else stage
+        self.part: str | None = None if isinstance(stage, str) else stage.part
+        self.stage = stage if isinstance(stage, str) else stage.text
         self.what, self.message, self.block = what, message, block
         self.expected, self.got, self.counter_block, self.cycle = expected, got, counter_block, cycle
         self.judged = stage if isinstance(stage, Stage) else None
@@ -149,19 +152,24 @@ class Scoreboard:
         open: bool = False,
         cycle: int | None = None,
         key: bytes | None = None,
+        tag: bytes | None = None,
     ) -> Message:
-        """A message goes into the core: plaintext, or with ``open`` ciphertext, under another key than the last if one is given. Gives what has to come out."""
+        """A message goes into the core: plaintext, or with ``open`` ciphertext; from now on under ``key``, if one is given. Gives what has to come out.
+
+        tag: what a core that judges opened messages is given for it, the right one or another.
+        """
         if self.budget is not None and cycle is None:
             raise UsageError("a budget needs the cycle of each start")
         if key is not None and key != self.key:
             self.key = key
             self.software = self._softwares.setdefault(key, AesGcm(key))
-        other, tag = self.software.seal(iv, text, aad)
+        other, right = self.software.seal(iv, text, aad)
         if open:
             # Text is deciphered as it is enciphered; the tag is that of the ciphertext.
-            again, tag = self.software.seal(iv, other, aad)
+            again, right = self.software.seal(iv, other, aad)
             assert again == text
-        message = Message(self._started, iv, aad, text, other, tag, open, cycle, self.key)
+        passes = tag is None or tag == right[: len(tag)]
+        message = Message(self._started, iv, aad, text, other, right, open, cycle, self.key, passes)
         self._started += 1
         self._open.append(Seen(message, self.software))
         self._skip_finished()
@@ -202,12 +210,9 @@ class Scoreboard:
         if not self._open:
             self._stray("tag", Stage("control", "a tag that belongs to no message"), tag, cycle)
             return
-        seen = self._open.popleft()
-        self._seen.append(seen)
+        seen = self._ended()
         message = seen.message
         seen.tag = tag = tag[: self.tag_bytes]
-        seen.short = self._through == 0
-        self._through = max(self._through - 1, 0)
         if seen.tag_wrong:
             self._differs(
                 Mismatch(
@@ -220,6 +225,33 @@ class Scoreboard:
                     cycle=cycle,
                 )
             )
+        self._rest(seen, cycle)
+
+    def outcome(self, passed: bool, *, cycle: int | None = None) -> None:
+        """The core says that an opened message passed or failed; no tag of it comes out then.
+
+        Errors: Mismatch.
+        """
+        if not self._open:
+            self._stray("outcome", Stage("control", "an outcome that belongs to no message"), b"", cycle)
+            return
+        seen = self._ended()
+        if passed != seen.message.passes:
+            told = "it passed, but its tag is forged" if passed else "it failed, but its tag is right"
+            self._differs(Mismatch("outcome", seen.message, Stage(None, told), cycle=cycle))
+        self._rest(seen, cycle)
+
+    def _ended(self) -> Seen:
+        """The oldest message, with which the core is through."""
+        seen = self._open.popleft()
+        self._seen.append(seen)
+        seen.short = self._through == 0
+        self._through = max(self._through - 1, 0)
+        return seen
+
+    def _rest(self, seen: Seen, cycle: int | None) -> None:
+        """What is looked at when a message ends, besides its tag."""
+        message = seen.message
         if seen.short:
             blocks = -(-len(message.output) // BLOCK)
             stage = Stage("control", f"its tag came before its text, of which {len(seen.blocks)} of {blocks} blocks had")
@@ -229,6 +261,22 @@ class Scoreboard:
             self._ended_since += 1
             if self._ended_since > self.gather:
                 raise self._judged()
+
+    def surplus(self, data: bytes, *, cycle: int | None = None) -> None:
+        """Bytes came behind the end of a message.
+
+        Errors: Mismatch.
+        """
+        self._stray("text", Stage("control", f"{len(data)} bytes that belong to no message"), data, cycle)
+
+    def misplaced(self, pins: str, *, cycle: int | None = None) -> None:
+        """Pins that say where a message ends say something else.
+
+        Errors: Mismatch.
+        """
+        message = self._open[0].message if self._open else None
+        self._strays.append(pins)
+        self._differs(Mismatch("text", message, Stage("control", pins), cycle=cycle))
 
     def finish(self) -> None:
         """The core is at rest: everything has to have come.
@@ -258,7 +306,9 @@ class Scoreboard:
         """The first difference, with the stage that explains all of them."""
         first = self._first
         assert first is not None
-        stage = first.judged if first.judged is not None else explain([*self._seen, *self._open], self._strays)
+        stage = first.judged or explain([*self._seen, *self._open], self._strays)
+        if not self.gather:
+            self._first, self._strays = None, []
         return Mismatch(
             first.what,
             first.message,
@@ -279,6 +329,24 @@ class Scoreboard:
         return min(BLOCK, len(seen.message.output) - BLOCK * len(seen.blocks))
 
     @property
+    def rest(self) -> int:
+        """How many bytes of text are still to come of the message whose text comes out next."""
+        if self._through == len(self._open):
+            return 0
+        seen = self._open[self._through]
+        return len(seen.message.output) - BLOCK * len(seen.blocks)
+
+    @property
+    def oldest(self) -> Message | None:
+        """The oldest message in the core."""
+        return self._open[0].message if self._open else None
+
+    @property
+    def awaits_tag(self) -> bool:
+        """Whether all text of the oldest message is out."""
+        return self._through > 0
+
+    @property
     def idle(self) -> bool:
         """Whether no message is in the core."""
         return not self._open
@@ -286,11 +354,16 @@ class Scoreboard:
     def unknown(self, what: str, pins: str, *, cycle: int | None = None) -> None:
         """Pins that have to have a value are X or Z.
 
-        Errors: Mismatch, always.
+        Errors: Mismatch, at once or with those that are gathered.
         """
-        message = self._open[0].message if self._open else None
-        stage = Stage(None, f"{pins}, which is no value: a register without reset, or a driver that is missing")
-        self._first = self._first or Mismatch(what, message, stage, cycle=cycle)
+        oldest = self._open[0] if self._open else None
+        if self.gather and oldest is not None and what in ("text", "tag"):
+            # The bytes follow, with anything for what has no value.
+            oldest.unknown.add(what)
+            self._first = self._first or Mismatch(what, oldest.message, "", cycle=cycle)
+            return
+        stage = Stage(None, f"{pins}, which is {NO_VALUE}")
+        self._first = self._first or Mismatch(what, oldest.message if oldest else None, stage, cycle=cycle)
         raise self._judged()
 
     def _skip_finished(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import gf
-from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, of_tag, of_text, resembles, weight
+from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, resembles, weight
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
 if TYPE_CHECKING:
@@ -17,15 +17,21 @@ ENOUGH = 20
 """Blocks from which wiring is told: one in 2^20 wrong answers per bit, of 128 that have to agree."""
 
 
+LENGTHS = ((1 << 40) - 1) << 64 | (1 << 40) - 1
+"""Bits of the length block that may be one."""
+NO_VALUE = "no value: a register without reset, or a driver that is missing"
+
+
 @dataclass
 class Seen:
-    """What came of a message so far. short: its tag came before all of its text."""
+    """What came of a message so far. short: its tag came before all of its text. unknown: which of text and tag had bits without a value."""
 
     message: Message
     software: AesGcm
     blocks: list[bytes] = field(default_factory=list)
     tag: bytes | None = None
     short: bool = False
+    unknown: set[str] = field(default_factory=set)
 
     def wrong_blocks(self) -> list[int]:
         """Blocks that came and are wrong."""
@@ -78,9 +84,26 @@ def explain(seen: list[Seen], strays: list[str]) -> Stage:
     lost = _lost(seen, strays)
     if lost is not None:
         return lost
+    if any(one.unknown for one in seen):
+        return _of_unknown(seen)
     if text:
         return _of_texts(seen)
     return _of_tags(seen)
+
+
+def _of_unknown(seen: list[Seen]) -> Stage:
+    """Bits without a value: what they reach tells where they begin."""
+    text = [one for one in seen if "text" in one.unknown]
+    bare = [one for one in seen if one.bare and one.tag is not None]
+    masks = [one for one in bare if "tag" in one.unknown]
+    if text and masks:
+        return Stage("AES", f"AES, its key, or the counter block that it is given: {NO_VALUE}, in masks and keystream alike")
+    right = any(one.blocks for one in seen) and not any(one.wrong_blocks() for one in seen)
+    if not text and right and masks:
+        return Stage("mask", f"the mask: {NO_VALUE}")
+    if not text and right and bare and not any(one.tag_wrong for one in bare):
+        return Stage("GHASH", f"GHASH, or its copy of H: {NO_VALUE}")
+    return Stage(None, NO_VALUE)
 
 
 def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
@@ -100,11 +123,11 @@ def _of_texts(seen: list[Seen]) -> Stage:
     cases.sort(key=lambda case: -len(case[0].right(case[1])))
     bare = [one for one in seen if one.bare and one.tag is not None]
     masks_wrong = any(one.tag_wrong for one in bare)
-    for one, at in cases[:6]:
+    for one, at in [case for case in cases if len(case[0].right(case[1])) >= BLOCK // 2][:6] or cases[:1]:
         message = one.message
         found = exactly(one.software, message.iv, message.input, message.output, at, one.blocks[at], keys)
         if found is not None and not (masks_wrong and found.text.startswith("text went through")):
-            return found
+            return _unless_all_are_masks(cases, found)
     # AES is right where a tag is, since H and the mask come from it.
     ended = [one for one in seen if one.tag is not None]
     proven = [one for one in ended if one.agrees]
@@ -113,6 +136,9 @@ def _of_texts(seen: list[Seen]) -> Stage:
         return Stage("text", wired)
     one, at = cases[0]
     dense = sum(weight(xor(one.blocks[at], one.right(at))) * 4 > len(one.right(at)) * 8 for one, at in cases)
+    ever, masks_ever = _ever(xor(one.blocks[at], one.right(at)).ljust(BLOCK, b"\0") for one, at in cases), _ever(xor(one.tag or b"", one.mask) for one in bare)
+    if masks_wrong and bin(ever).count("1") <= NEAR and not masks_ever & ~ever:
+        return Stage("AES", f"AES, its last round or its way out: only bits {ever:032x} are ever wrong, in masks as in keystreams")
     if masks_wrong or (ended and not proven):
         if masks_wrong and not any(one.agrees for one in bare):
             return Stage("AES", "AES, its key schedule or the register of its key: mask and keystream are wrong alike, and no slip of the counter or the key explains them")
@@ -126,26 +152,44 @@ def _of_texts(seen: list[Seen]) -> Stage:
     return told._replace(part=None)
 
 
+def _ever(differences: Iterable[bytes]) -> int:
+    """Bits that are one in any."""
+    found = 0
+    for difference in differences:
+        found |= gf.number(difference)
+    return found
+
+
+def _unless_all_are_masks(cases: list[tuple[Seen, int]], found: Stage) -> Stage:
+    """The mask in place of each keystream: the counter may stand at J0, or the mask's register be taken for that of the keystream."""
+    whole = [(one, at) for one, at in cases if len(one.right(at)) == BLOCK]
+    if found.part != "counter" or not any(at for _, at in whole):
+        return found
+    masks = all(xor(one.blocks[at], one.given(at)) == one.mask for one, at in whole)
+    return Stage(None, "the keystream of each block is E(K, J0): the counter does not count, or the mask is added in its place") if masks else found
+
+
 def _wired(seen: list[Seen]) -> str | None:
     """Whether each bit that comes out is the exclusive or of some bit that goes in and some bit of the keystream, the same for all blocks."""
     rows: list[tuple[int, int, int]] = []
     for one in seen:
-        for at, got in enumerate(one.blocks):
+        for at, came in enumerate(one.blocks):
             if len(one.right(at)) == BLOCK:
-                stream = one.software.encrypt(one.software.counter_block(one.message.iv, at))
-                rows.append((int.from_bytes(got, "big"), int.from_bytes(one.given(at), "big"), int.from_bytes(stream, "big")))
+                key = one.software.encrypt(one.software.counter_block(one.message.iv, at))
+                rows.append((gf.number(came), gf.number(one.given(at)), gf.number(key)))
     if len(rows) < ENOUGH:
         return None
-    got, given, stream = ([sum((row[kind] >> bit & 1) << place for place, row in enumerate(rows)) for bit in range(128)] for kind in range(3))
+    columns = [[sum((row[kind] >> bit & 1) << place for place, row in enumerate(rows)) for bit in range(128)] for kind in range(3)]
+    out, given, stream = columns
     everywhere = (1 << len(rows)) - 1
     sources = {column: bit for bit, column in enumerate(given)} | {0: -1}
     loose = []
     for bit in range(128):
-        if got[bit] == given[bit] ^ stream[bit]:
+        if out[bit] == given[bit] ^ stream[bit]:
             continue
         choices = [0, everywhere, *stream, *(column ^ everywhere for column in stream)]
         mixed = (given[bit] & stream[bit], given[bit] | stream[bit])
-        if not any(got[bit] ^ choice in sources for choice in choices) and got[bit] not in mixed:
+        if not any(out[bit] ^ choice in sources for choice in choices) and out[bit] not in mixed:
             return None
         loose.append(127 - bit)
     return f"the way of text: {len(loose)} of its bits are wired wrongly, of which bit {min(loose)} is the first" if loose else None
@@ -159,6 +203,10 @@ def _of_tags(seen: list[Seen]) -> Stage:
     first = wrong[0]
     if first.tag is not None and len(first.tag) < BLOCK:
         return _hypothesis(wrong) or Stage(None, UNKNOWN_TAG)
+    for one in wrong[:6]:
+        slip = _key_of_tag(seen, one)
+        if slip is not None:
+            return Stage("key", f"the key: {slip}")
     masks_wrong = [one for one in bare if one.tag_wrong]
     known = _known(seen)
     if masks_wrong:
@@ -173,9 +221,22 @@ def _of_tags(seen: list[Seen]) -> Stage:
     return Stage(None, UNKNOWN_TAG)
 
 
+def _key_of_tag(seen: list[Seen], one: Seen) -> str | None:
+    """Another key that gives the whole tag, of a message whose text does not show its key."""
+    if one.message.input:
+        return None
+    slips = [("it is that of another message", other.message.key) for other in seen if other.message.key != one.message.key]
+    for name, key in slips + keys_like(one.message.key):
+        other = AesGcm(key)
+        mask = other.encrypt(other.counter_block(one.message.iv, -1))
+        if one.tag == (mask if one.bare else xor(other.ghash(one.hashed), mask)):
+            return name
+    return None
+
+
 def _known(seen: list[Seen]) -> dict[bytes, str]:
     """Values that stand in a core, by name."""
-    known = {}
+    known: dict[bytes, str] = {}
     for one in seen:
         message, software = one.message, one.software
         name = f"message {message.number}"
@@ -215,8 +276,13 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
     found = _of_mask_block(masks_wrong)
     if found is not None:
         return found
-    if weight(began) <= 8:
+    if weight(began) <= NEAR and gf.number(began) & ~LENGTHS == 0:
         return Stage("length block", f"the length block: it is {began.hex()} in place of zero")
+    if len(masks_wrong) > 1 and len({xor(other.tag or b"", other.mask) for other in masks_wrong}) == 1:
+        # No slip of AES gives the same difference under several IVs.
+        if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
+            return Stage("tag", f"the way of the tag: {difference.hex()} is added to each")
+        return Stage("GHASH", f"GHASH: of zeros it makes {difference.hex()}")
     return _bits_of_tag([one for one in seen if one.tag_wrong]) or (
         Stage("mask", "the mask: keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
         if text_right >= 2 and all(one.tag_wrong for one in seen if one.tag is not None)
@@ -257,8 +323,10 @@ def _hash_key(seen: list[Seen], wrong: list[Seen]) -> Stage | None:
         for h in gf.hash_keys(one.hashed[:BLOCK], one.hashed[BLOCK:], value):
             if h != one.software.h:
                 told = _told_of_h(seen, one, h)
-                if told is not None:
+                if told:
                     return Stage("H", f"H: {told}")
+                if told == "":
+                    return Stage("GHASH", f"GHASH, its multiplication or its copy of H: it works as with {h.hex()} for H")
     for one in wrong[:3]:
         for h, name in _other_hs(seen, one):
             if _tag_with(one, h) == one.tag and len(one.hashed) > BLOCK:
@@ -281,12 +349,12 @@ def _tag_with(one: Seen, h: bytes) -> bytes:
 
 
 def _told_of_h(seen: list[Seen], one: Seen, h: bytes) -> str | None:
-    """What is said of an H that explains one message, if it explains others or is some known block."""
+    """What is said of an H that explains one message, if it is some known block; nothing, if it explains others and is none."""
     for other, name in _other_hs(seen, one):
         if other == h:
             return f"it is {name}, not E(K, 0)"
     was = deciphered(one.software, h)
-    if weight(was) <= 8:
+    if weight(was) <= 8 or weight(was) >= 120:
         return f"it is AES of {was.hex()}, not of zeros"
     if resembles(was, one.software.counter_block(one.message.iv, -1)) is not None:
         return f"it is AES of {was.hex()}, not of zeros"
@@ -294,7 +362,7 @@ def _told_of_h(seen: list[Seen], one: Seen, h: bytes) -> str | None:
         return f"it is {h.hex()}, of which {weight(xor(h, one.software.h))} bits are wrong"
     others = [other for other in seen if other is not one and other.tag_wrong and other.message.key == one.message.key and len(other.hashed) > BLOCK]
     if others and all(_tag_with(other, h) == other.tag for other in others):
-        return f"it is {h.hex()} in {len(others) + 1} messages, not E(K, 0)"
+        return ""
     return None
 
 

@@ -1,0 +1,227 @@
+"""AXI4-Stream ports of an AES-GCM core under cocotb: drivers that stall at random, and a checker that gives a scoreboard what comes out.
+
+    text = Source(Stream.of(dut, "s_axis"), dut.clock, stalls=0.3)
+    check = Check(scoreboard, dut.clock, text=Stream.of(dut, "m_axis"), tag_valid=dut.tag_valid, tag=dut.tag, stalls=0.3)
+    scoreboard.start(iv, plain, aad)
+    await text.send(plain)
+    await check.ended()
+
+Beats may have any number of bytes, several blocks among them. A last beat that is short has ``keep`` low behind its end; with ``short`` so have others.
+AAD goes over a port of its own, a second ``Source``, or over that of text before it. A tag comes in the stream behind its text, over a stream of its
+own, or on pins; of messages that are opened, pins that say passed or failed may take its place.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import cocotb
+from cocotb.triggers import ReadOnly, RisingEdge
+
+from .errors import UsageError
+from .scoreboard import Scoreboard
+
+__all__ = ["Check", "Source", "Stream"]
+
+
+class Stream:
+    """The pins of a stream. ready, keep, last: where the core has them. big: the first byte stands in the highest bits, not in the lowest."""
+
+    def __init__(self, valid: Any, data: Any, *, ready: Any = None, keep: Any = None, last: Any = None, big: bool = False) -> None:
+        self.valid, self.data, self.ready, self.keep, self.last, self.big = valid, data, ready, keep, last, big
+        self.bytes = len(data) // 8
+        if keep is not None and len(keep) != self.bytes:
+            raise UsageError(f"{keep._name} has {len(keep)} bits, but {data._name} has {self.bytes} bytes")
+
+    @classmethod
+    def of(cls, dut: Any, name: str, *, big: bool = False) -> Stream:
+        """The pins whose names begin with ``name``: ``NAME_tvalid``, ``NAME_valid`` and so on."""
+        found = {}
+        for pin in ("valid", "data", "ready", "keep", "last"):
+            handles = (getattr(dut, f"{name}_{form}{pin}", None) for form in ("t", ""))
+            found[pin] = next((handle for handle in handles if handle is not None), None)
+        if found["valid"] is None or found["data"] is None:
+            raise UsageError(f"{dut._name} has no {name}_tvalid and {name}_tdata")
+        return cls(big=big, **found)
+
+    def beat(self, data: bytes) -> tuple[int, int]:
+        """Data and keep of a beat, its bytes from the first place on."""
+        held = int.from_bytes(data, "big" if self.big else "little")
+        keep = (1 << len(data)) - 1
+        if self.big:
+            empty = self.bytes - len(data)
+            return held << 8 * empty, keep << empty
+        return held, keep
+
+    def held(self, most: int) -> tuple[bytes, str | None]:
+        """The bytes of a beat that count, ``most`` at most where there is no ``keep``; and which pin has no value, if one that counts has none."""
+        bits, keep = str(self.data.value), "1" * self.bytes if self.keep is None else str(self.keep.value)
+        if any(bit not in "01" for bit in keep):
+            return b"", f"{self.keep._name} is {keep}"
+        lanes = [bits[at : at + 8] for at in range(0, len(bits), 8)]
+        kept = [lane for lane, bit in (zip(lanes, keep, strict=True) if self.big else zip(lanes[::-1], keep[::-1], strict=True)) if bit == "1"]
+        if self.keep is None:
+            kept = kept[:most]
+        unknown = any(bit not in "01" for lane in kept[:most] for bit in lane)
+        data = bytes(int("".join(bit if bit in "01" else "0" for bit in lane), 2) for lane in kept)
+        return data, f"{self.data._name} is {bits}" if unknown else None
+
+
+class Source:
+    """Drives a stream into the core.
+
+    stalls: how often a cycle passes without a beat, from 0 to below 1. short: how often a beat that is not the last has fewer bytes than it might, where the
+    core takes that. Bytes behind the end of a beat are random.
+    """
+
+    def __init__(self, stream: Stream, clock: Any, *, stalls: float = 0.0, short: float = 0.0, draw: random.Random | None = None) -> None:
+        if short and stream.keep is None:
+            raise UsageError("short beats need a keep pin")
+        self._stream, self._clock, self._stalls, self._short = stream, clock, stalls, short
+        self._draw = draw or random.Random(1)
+        for pin in (stream.valid, stream.data, stream.keep, stream.last):
+            if pin is not None:
+                pin.value = 0
+
+    async def send(self, data: bytes, *, last: bool = True) -> None:
+        """All beats of ``data``, until the core has taken them. last: whether its last beat ends a packet."""
+        stream, at = self._stream, 0
+        while at < len(data):
+            while self._draw.random() < self._stalls:
+                await RisingEdge(self._clock)
+            count = min(stream.bytes, len(data) - at)
+            if count == stream.bytes and self._draw.random() < self._short:
+                count = self._draw.randint(1, count)
+            held, keep = stream.beat(data[at : at + count])
+            at += count
+            behind, _ = stream.beat(self._draw.randbytes(stream.bytes))
+            lanes = sum(0xFF << 8 * lane for lane in range(stream.bytes) if keep >> lane & 1)
+            stream.valid.value, stream.data.value = 1, held | behind & ~lanes
+            if stream.keep is not None:
+                stream.keep.value = keep
+            if stream.last is not None:
+                stream.last.value = int(last and at == len(data))
+            await self._taken()
+            stream.valid.value = 0
+
+    async def _taken(self) -> None:
+        while True:
+            await ReadOnly()
+            ready = self._stream.ready is None or str(self._stream.ready.value) == "1"
+            await RisingEdge(self._clock)
+            if ready:
+                return
+
+
+class Check:
+    """Takes what comes out of a core and gives it to a scoreboard; drives ``ready``.
+
+    text: the stream of text. tag: a bus, with tag_valid, its first byte in the highest bits, or a Stream; without, tags follow their text in its stream.
+    passed, failed: pins that are high for a cycle when an opened message has been judged; such a message has no tag then. stalls: how often ready is low.
+    cycle: edges so far. A difference fails the test at the edge at which it is seen.
+    """
+
+    def __init__(
+        self,
+        scoreboard: Scoreboard,
+        clock: Any,
+        *,
+        text: Stream,
+        tag: Any = None,
+        tag_valid: Any = None,
+        passed: Any = None,
+        failed: Any = None,
+        stalls: float = 0.0,
+        draw: random.Random | None = None,
+    ) -> None:
+        self.scoreboard, self.cycle, self.transfers, self.stalled = scoreboard, 0, 0, 0
+        self._clock, self._text, self._tag, self._tag_valid = clock, text, tag, tag_valid
+        self._judging = [(pin, outcome) for pin, outcome in ((passed, True), (failed, False)) if pin is not None]
+        self._stalls, self._draw = stalls, draw or random.Random(2)
+        self._buffer = {id(text): b"", id(tag): b""}
+        cocotb.start_soon(self._run())
+
+    async def ended(self, within: int = 100_000) -> None:
+        """Until no message is in the core; no longer than so many cycles, after which what is missing fails the test."""
+        for _ in range(within):
+            if self.scoreboard.idle:
+                return
+            await RisingEdge(self._clock)
+            await ReadOnly()
+        self.scoreboard.finish()
+
+    def _streams(self) -> Iterable[Stream]:
+        yield self._text
+        if isinstance(self._tag, Stream):
+            yield self._tag
+
+    async def _run(self) -> None:
+        while True:
+            for stream in self._streams():
+                if stream.ready is not None:
+                    stream.ready.value = int(self._draw.random() >= self._stalls)
+            await ReadOnly()
+            comes = {id(stream) for stream in self._streams() if self._high("text", stream.valid)}
+            ready = {id(stream) for stream in self._streams() if stream.ready is None or str(stream.ready.value) == "1"}
+            beats = [(stream, *stream.held(self._due(stream)), self._last(stream)) for stream in self._streams() if id(stream) in comes & ready]
+            self.stalled += len(comes - ready)
+            tag = str(self._tag.value) if self._tag_valid is not None and self._high("tag", self._tag_valid) else None
+            outcomes = [outcome for pin, outcome in self._judging if self._high("outcome", pin)]
+            await RisingEdge(self._clock)
+            self.cycle += 1
+            for stream, data, unknown, last in beats:
+                self.transfers += 1
+                self._beat(stream, data, unknown, last)
+            if tag is not None:
+                bits = tag[: 8 * self.scoreboard.tag_bytes]
+                if any(bit not in "01" for bit in bits):
+                    self.scoreboard.unknown("tag", f"{self._tag._name} is {tag} while its valid is high", cycle=self.cycle)
+                self.scoreboard.tag(int(bits, 2).to_bytes(len(bits) // 8, "big"), cycle=self.cycle)
+            for outcome in outcomes:
+                self.scoreboard.outcome(outcome, cycle=self.cycle)
+
+    def _high(self, what: str, pin: Any) -> bool:
+        level = str(pin.value)
+        if level not in ("0", "1") and not self.scoreboard.idle:
+            self.scoreboard.unknown(what, f"{pin._name} is {level}", cycle=self.cycle)
+        return level == "1"
+
+    def _last(self, stream: Stream) -> bool | None:
+        return None if stream.last is None else str(stream.last.value) == "1"
+
+    def _rest(self) -> tuple[int, int]:
+        """Bytes of text, and of a tag behind it, that may still come in the stream of text."""
+        board = self.scoreboard
+        if self._tag is not None:
+            return board.rest, 0
+        oldest = board.oldest
+        if oldest is None:
+            return 0, 0
+        return 0 if board.awaits_tag else board.rest, 0 if oldest.opens and self._judging else board.tag_bytes
+
+    def _due(self, stream: Stream) -> int:
+        """Bytes that may still come in this packet."""
+        due = sum(self._rest()) if stream is self._text else self.scoreboard.tag_bytes
+        return due - len(self._buffer[id(stream)])
+
+    def _beat(self, stream: Stream, data: bytes, unknown: str | None, last: bool | None) -> None:
+        if unknown is not None:
+            self.scoreboard.unknown("text" if stream is self._text else "tag", unknown, cycle=self.cycle)
+        due = self._due(stream)
+        if len(data) > due:
+            self.scoreboard.surplus(data[max(due, 0) :], cycle=self.cycle)
+        if last is not None and last != (len(data) == due):
+            wrong = f"it comes {due - len(data)} bytes before the end" if last else "it does not come at the end"
+            self.scoreboard.misplaced(f"last of {stream.data._name}: {wrong}", cycle=self.cycle)
+        board, held = self.scoreboard, self._buffer[id(stream)] + data
+        while stream is self._text and self._rest()[0] and len(held) >= board.due:
+            count = board.due
+            board.text(held[:count].ljust(16, b"\0"), cycle=self.cycle)
+            held = held[count:]
+        text, tag = self._rest()
+        if len(held) >= board.tag_bytes and (stream is not self._text or (tag and not text)):
+            board.tag(held[: board.tag_bytes], cycle=self.cycle)
+            held = held[board.tag_bytes :]
+        self._buffer[id(stream)] = held
