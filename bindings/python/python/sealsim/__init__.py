@@ -8,7 +8,7 @@
 The fields are those of ``sealsim run --format json``; docs/results.md describes them.
 """
 
-from . import scoreboard, software, tlp
+from . import scoreboard, search, software, tlp
 from .comparison import Comparison, compare
 from .engine import Engine, Event, Opened, Sealed
 from .errors import (
@@ -41,6 +41,7 @@ __all__ = [
     "compare",
     "run",
     "scoreboard",
+    "search",
     "software",
     "sweep",
     "tlp",

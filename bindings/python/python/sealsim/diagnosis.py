@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from .blocks import of_blocks
 from .decipher import Decipher
-from .search import of_blocks
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
 MOST_BLOCKS = 4096

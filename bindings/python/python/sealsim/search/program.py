@@ -1,0 +1,176 @@
+"""The program: it says which points a study has, runs them, and writes the tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+from ..arguments import Path, text
+from ..errors import FileError, SimulationError, UsageError, of_status
+from .space import MOST_POINTS, Point, Space
+
+Row = dict[str, Any]
+"""What came of a point, as ``sealsim sweep run-point`` prints it: id, error, figures."""
+
+
+class Program:
+    """The program with a study, and with what is laid over it: ``["--copy", "h2d:64KiB"]``."""
+
+    def __init__(self, study: Path, over: Sequence[str] = (), program: Path | None = None) -> None:
+        self.path = _found(program)
+        self.study = text(study)
+        self.over = [*over]
+        if not os.path.isfile(self.study):
+            raise FileError(f"{self.study}: there is no such study; `sealsim example` lists those that are built in")
+
+    def space(self) -> Space:
+        """The points of the study."""
+        # A folder of a study does not count its points; a plan ends early where it is not read on.
+        with tempfile.TemporaryFile("w+") as said:
+            with subprocess.Popen(self._sweep("plan"), stdout=subprocess.PIPE, stderr=said, text=True) as plan:
+                assert plan.stdout is not None
+                lines = []
+                for line in plan.stdout:
+                    lines.append(line)
+                    if len(lines) > MOST_POINTS:
+                        plan.kill()
+                        raise UsageError(
+                            f"{self.study} has more than {MOST_POINTS} points, which is what a search takes: leave values out, "
+                            "or draw so many with `[random] points`"
+                        )
+            if plan.returncode:
+                raise _failed(plan.returncode, said)
+        return Space(lines)
+
+    def merge(self, rows: Sequence[Row], folder: pathlib.Path) -> None:
+        """Puts rows into a folder and writes its tables."""
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as lines, tempfile.TemporaryFile("w+") as said:
+            lines.writelines(json.dumps(row) + "\n" for row in rows)
+            lines.flush()
+            files = [lines.name] if rows else []
+            command = [*self._sweep("merge"), *files, "--out", str(folder)]
+            status = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=said, check=False).returncode
+            if status:
+                raise _failed(status, said)
+
+    def pareto(self, folder: pathlib.Path, arguments: Sequence[str], shown: bool = False) -> str:
+        """The front of a folder's table: printed, or as what is printed."""
+        with tempfile.TemporaryFile("w+") as said:
+            command = [self.path, "pareto", str(folder), *arguments]
+            out = None if shown else subprocess.PIPE
+            done = subprocess.run(command, stdout=out, stderr=said, text=True, check=False)
+            if done.returncode:
+                raise _failed(done.returncode, said)
+        return done.stdout or ""
+
+    def workers(self, count: int) -> Workers:
+        """So many processes that run points."""
+        return Workers(self._sweep("run-point"), count)
+
+    def _sweep(self, piece: str) -> list[str]:
+        return [self.path, "sweep", piece, self.study, *self.over]
+
+
+class Workers:
+    """Processes that run points, each one at a time."""
+
+    def __init__(self, command: Sequence[str], count: int) -> None:
+        self._command = command
+        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._all: list[_Worker] = []
+        self._pool = ThreadPoolExecutor(count)
+        for _ in range(count):
+            worker = _Worker(command)
+            self._all.append(worker)
+            self._idle.put(worker)
+
+    def rows(self, points: Sequence[Point], done: Callable[[Row], object]) -> Iterator[Row]:
+        """What comes of points, in their order; ``done`` is told of each as it ends."""
+
+        def one(point: Point) -> Row:
+            worker = self._idle.get()
+            try:
+                return worker.run(point)
+            finally:
+                self._idle.put(worker)
+
+        futures = [self._pool.submit(one, point) for point in points]
+        for future in futures:
+            row = future.result()
+            done(row)
+            yield row
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for worker in self._all:
+            worker.end()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Worker:
+    def __init__(self, command: Sequence[str]) -> None:
+        self._said = tempfile.TemporaryFile("w+")
+        # Ctrl-C is for this process, which ends its workers.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, point: Point) -> Row:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(point.line() + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line.endswith("\n"):
+            raise _failed(self._process.wait(), self._said)
+        row: Row = json.loads(line)
+        return row
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except OSError:
+                pass
+        self._said.close()
+
+
+def _found(program: Path | None) -> str:
+    wanted = text(program) if program is not None else os.environ.get("SEALSIM", "sealsim")
+    found = shutil.which(wanted)
+    if found is None:
+        raise FileError(
+            f"there is no program {wanted!r}: `cargo install --locked --path .` in a clone puts `sealsim` on the path; "
+            "--program, or SEALSIM in the environment, names another place"
+        )
+    return found
+
+
+def _failed(status: int, said: Any) -> Exception:
+    """What the program said when it failed, with its class."""
+    said.seek(0)
+    what = said.read().strip()
+    if status < 0:
+        return SimulationError(f"the program was ended by signal {-status}" + (f": {what}" if what else ""))
+    return of_status(status, what or f"the program ended with status {status}")
