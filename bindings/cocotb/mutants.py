@@ -125,7 +125,10 @@ def drawn(seed, attempt=0):
     line = lines[number]
     lines[number] = line[: token.start()] + other + line[token.end() :]
     files[name] = "".join(lines)
-    stages = next(stages for pattern, stages in STAGES[name] if re.search(pattern, line))
+    stages = stages_of(name, line)
+    if re.fullmatch(r"\s*", line[: token.start()]):
+        # Another register is written: those stages are hit too from which it comes.
+        stages = stages.union(*(stages_of(name, one) for one in lines if re.match(rf"\s*{other}\s*<=", one)))
     return f"{name}:{number + 1}: {line.strip()} -> {lines[number].strip()}", files, stages
 
 
@@ -147,6 +150,11 @@ def messages():
             aad, text = draw.randbytes(aad_bytes), draw.randbytes(text_bytes)
             blocks = b"".join(part + draw.randbytes(-len(part) % 16) for part in (aad, text))
             yield keys[key], draw.randbytes(12), aad, text, bool(opens), blocks
+
+
+def stages_of(name, line):
+    """The stages that a line belongs to."""
+    return next(stages for pattern, stages in STAGES[name] if re.search(pattern, line))
 
 
 def verdict(files, folder):

@@ -19,13 +19,20 @@ if shutil.which("iverilog") is None:
 
 def simulate(folder, test, *, key_bits=128, files=None, budget="serial-aes128"):
     """Runs a test of the bench. Gives how many failed, and what was printed."""
+    more = {"KEY_BITS": str(key_bits), "BUDGET": budget}
+    return simulated(folder, "bench", test, "aes_gcm", {"KEY_BITS": key_bits}, more, files)
+
+
+def simulated(folder, module, test, top, parameters, more, files=None):
+    """Runs a test of any bench on a core."""
     runner = get_runner("icarus")
-    for name in FILES:
+    names = [*FILES, "aes_gcm_axis.v"]
+    for name in names:
         (folder / name).write_text((files or {}).get(name) or (RTL / name).read_text())
     runner.build(
-        sources=[folder / name for name in FILES],
-        hdl_toplevel="aes_gcm",
-        parameters={"KEY_BITS": key_bits},
+        sources=[folder / name for name in names],
+        hdl_toplevel=top,
+        parameters=parameters,
         build_args=["-Wall", "-Wno-timescale"],
         build_dir=folder,
         timescale=("1ns", "1ps"),
@@ -36,14 +43,14 @@ def simulate(folder, test, *, key_bits=128, files=None, budget="serial-aes128"):
     # The runner ends the program where a test fails, which some of these have to.
     with contextlib.suppress(SystemExit):
         runner.test(
-            test_module="bench",
-            hdl_toplevel="aes_gcm",
+            test_module=module,
+            hdl_toplevel=top,
             test_filter=test,
             build_dir=folder,
             test_dir=folder,
             results_xml=str(results),
             log_file=log,
-            extra_env={"KEY_BITS": str(key_bits), "BUDGET": budget, "COCOTB_ANSI_OUTPUT": "0", "PYTHONPATH": str(HERE)},
+            extra_env={"COCOTB_ANSI_OUTPUT": "0", "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]), **more},
         )
     ran, failed = get_results(results)
     assert ran == 1
@@ -90,3 +97,31 @@ def test_a_core_keeps_to_its_budget_or_is_told_by_how_much_not(tmp_path):
     assert not failed, log
     failed, log = simulate(tmp_path, "within_the_cycles_of_an_engine", budget="folded-8")
     assert failed and re.search(r"message 1, cycle \d+, cycles: later than folded-8", log), log
+
+
+def streams(folder, one_port, tag_in_stream, files=None):
+    parameters = {"ONE_PORT": one_port, "TAG_IN_STREAM": tag_in_stream}
+    more = {name: str(value) for name, value in parameters.items()}
+    return simulated(folder, "axis_bench", "messages_both_ways", "aes_gcm_axis", parameters, more, files)
+
+
+@pytest.mark.parametrize(("one_port", "tag_in_stream"), [(0, 0), (1, 1)])
+def test_a_core_with_streams_is_aes_gcm(tmp_path, one_port, tag_in_stream):
+    failed, log = streams(tmp_path, one_port, tag_in_stream)
+    assert not failed, log
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("passed <= tag_now == given_now;", "passed <= 1;", "it passed, but its tag is forged|its tag"),
+        ("m_text_tlast  <= out_left <= 16 && (!TAG_IN_STREAM || opens_now)", "m_text_tlast <= out_left <= 32", "last of m_text_tdata: it comes 1?[0-9] bytes before the end"),
+        ("{16'h0, lanes(out_left)}", "32'hffff", "bytes that belong to no message"),
+        ("high ? beat[255:128] : beat[127:0]", "beat[127:0]", "text"),
+    ],
+)
+def test_what_streams_do_wrong_is_told(tmp_path, old, new, told):
+    text = (RTL / "aes_gcm_axis.v").read_text()
+    assert text.count(old) == 1
+    failed, log = streams(tmp_path, 0, 0, {"aes_gcm_axis.v": text.replace(old, new)})
+    assert failed and re.search(told, log), log

@@ -357,10 +357,11 @@ class Scoreboard:
         Errors: Mismatch, at once or with those that are gathered.
         """
         oldest = self._open[0] if self._open else None
-        if self.gather and oldest is not None and what in ("text", "tag"):
+        if self.gather and what in ("text", "tag"):
             # The bytes follow, with anything for what has no value.
-            oldest.unknown.add(what)
-            self._first = self._first or Mismatch(what, oldest.message, "", cycle=cycle)
+            if oldest is not None:
+                oldest.unknown.add(what)
+            self._first = self._first or Mismatch(what, oldest.message if oldest else None, "", cycle=cycle)
             return
         stage = Stage(None, f"{pins}, which is {NO_VALUE}")
         self._first = self._first or Mismatch(what, oldest.message if oldest else None, stage, cycle=cycle)

@@ -264,9 +264,6 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
         return Stage("mask", "the mask: E(K, J0) was not added")
     if one.tag == one.message.tag[::-1]:
         return Stage("tag", "the bytes of the tag stand in reverse order")
-    for name, other in _other_lengths_of_nothing():
-        if xor(one.tag, one.mask) == one.software.ghash(other):
-            return Stage("length block", f"the length block: {name}")
     began = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
     if began in known:
         return Stage("GHASH", f"GHASH: it began with {known[began]} in place of zero")
@@ -277,7 +274,7 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
     if found is not None:
         return found
     if weight(began) <= NEAR and gf.number(began) & ~LENGTHS == 0:
-        return Stage("length block", f"the length block: it is {began.hex()} in place of zero")
+        return _length_or_begin(seen, began)
     if len(masks_wrong) > 1 and len({xor(other.tag or b"", other.mask) for other in masks_wrong}) == 1:
         # No slip of AES gives the same difference under several IVs.
         if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
@@ -290,8 +287,19 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
     )
 
 
-def _other_lengths_of_nothing() -> list[tuple[str, bytes]]:
-    return [(f"it is that of {aad} bytes of AAD and {text} of text", length_block(aad, text)) for aad in range(33) for text in range(33) if aad or text]
+def _length_or_begin(seen: list[Seen], began: bytes) -> Stage:
+    """What GHASH had in place of zero for nothing: the length block, or the value that it began with, which further blocks tell apart."""
+    others = [one for one in seen if one.tag_wrong and not one.bare]
+    if others and all(_length_taken(one) is not None for one in others):
+        return Stage("length block", f"the length block: it is {began.hex()} for nothing")
+    power = gf.Times(gf.number(began))
+    for one in others[:3]:
+        difference = power(gf.number(one.software.h))
+        for _ in range(len(one.hashed) // BLOCK - 1):
+            difference = gf.Times(difference)(gf.number(one.software.h))
+        if gf.block_of(difference) == xor(one.tag or b"", one.message.tag):
+            return Stage("GHASH", f"GHASH: it began with {began.hex()} in place of zero")
+    return Stage(None, f"GHASH or the length block: of nothing it took {began.hex()} in place of zero")
 
 
 def _of_mask_block(wrong: Iterable[Seen]) -> Stage | None:
@@ -373,7 +381,7 @@ def _hypothesis(wrong: list[Seen]) -> Stage | None:
         message = one.message
         plain = message.output if message.opens else message.input
         found = of_tag(one.software, message.iv, message.aad, message.ciphertext, one.tag, plain)
-        if found.part is not None:
+        if found.text != UNKNOWN_TAG:
             return found
     return None
 
