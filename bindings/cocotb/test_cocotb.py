@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+from xml.etree import ElementTree
 
 import pytest
 from cocotb_tools.runner import get_results, get_runner
@@ -125,3 +126,24 @@ def test_what_streams_do_wrong_is_told(tmp_path, old, new, told):
     assert text.count(old) == 1
     failed, log = streams(tmp_path, 0, 0, {"aes_gcm_axis.v": text.replace(old, new)})
     assert failed and re.search(told, log), log
+
+
+def uvm(folder, count, files=None):
+    more = {"KEY_BITS": "128", "MESSAGES": str(count), "COVERED": str(folder / "coverage.xml")}
+    return simulated(folder, "uvm_bench", "AllKinds", "aes_gcm", {"KEY_BITS": 128}, more, files)
+
+
+def test_an_environment_of_uvm_passes_the_core_and_covers_it(tmp_path):
+    failed, log = uvm(tmp_path, 50)
+    assert not failed, log
+    told = re.search(r"coverage: ([0-9.]+) %, missing: (.*)", log)
+    # Nothing is forged here, since the core does not judge.
+    assert told and all("forged" in one for one in re.split(r", (?=\w+: )", told.group(2))), log
+    root = ElementTree.parse(tmp_path / "coverage.xml").getroot()
+    hits = {place.attrib["abs_name"]: int(place.attrib["hits"]) for place in root.iter() if "hits" in place.attrib}
+    assert [hits[f"top.aes_gcm.text.bin{at}"] for at in range(5)] == [10] * 5
+
+
+def test_an_environment_of_uvm_fails_a_core_with_a_bug(tmp_path):
+    failed, log = uvm(tmp_path, 20, changed(BUGS["lengths in bytes"]))
+    assert failed and "the length block: lengths are in bytes, not in bits" in log, log

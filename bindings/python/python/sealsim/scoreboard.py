@@ -13,6 +13,7 @@ messages later: what is right and wrong in several messages tells more of the st
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .arguments import Path
@@ -133,6 +134,8 @@ class Scoreboard:
         self.gather = gather
         self.software = AesGcm(key)
         self.log: list[tuple[Message, int | None]] = []
+        self.ended: list[Callable[[Message], None]] = []
+        """Called with each message that has ended without a difference."""
         self._softwares = {self.software.key: self.software}
         self._open: deque[Seen] = deque()
         self._seen: deque[Seen] = deque(maxlen=MOST_SEEN)
@@ -210,7 +213,7 @@ class Scoreboard:
         if not self._open:
             self._stray("tag", Stage("control", "a tag that belongs to no message"), tag, cycle)
             return
-        seen = self._ended()
+        seen = self._oldest_ends()
         message = seen.message
         seen.tag = tag = tag[: self.tag_bytes]
         if seen.tag_wrong:
@@ -225,7 +228,7 @@ class Scoreboard:
                     cycle=cycle,
                 )
             )
-        self._rest(seen, cycle)
+        self._ends(seen, cycle)
 
     def outcome(self, passed: bool, *, cycle: int | None = None) -> None:
         """The core says that an opened message passed or failed; no tag of it comes out then.
@@ -235,13 +238,13 @@ class Scoreboard:
         if not self._open:
             self._stray("outcome", Stage("control", "an outcome that belongs to no message"), b"", cycle)
             return
-        seen = self._ended()
+        seen = self._oldest_ends()
         if passed != seen.message.passes:
             told = "it passed, but its tag is forged" if passed else "it failed, but its tag is right"
             self._differs(Mismatch("outcome", seen.message, Stage(None, told), cycle=cycle))
-        self._rest(seen, cycle)
+        self._ends(seen, cycle)
 
-    def _ended(self) -> Seen:
+    def _oldest_ends(self) -> Seen:
         """The oldest message, with which the core is through."""
         seen = self._open.popleft()
         self._seen.append(seen)
@@ -249,7 +252,7 @@ class Scoreboard:
         self._through = max(self._through - 1, 0)
         return seen
 
-    def _rest(self, seen: Seen, cycle: int | None) -> None:
+    def _ends(self, seen: Seen, cycle: int | None) -> None:
         """What is looked at when a message ends, besides its tag."""
         message = seen.message
         if seen.short:
@@ -257,7 +260,10 @@ class Scoreboard:
             stage = Stage("control", f"its tag came before its text, of which {len(seen.blocks)} of {blocks} blocks had")
             self._differs(Mismatch("missing", message, stage, block=len(seen.blocks), cycle=cycle))
         self._hold_to_budget(message, cycle)
-        if self._first is not None:
+        if self._first is None:
+            for told in self.ended:
+                told(message)
+        else:
             self._ended_since += 1
             if self._ended_since > self.gather:
                 raise self._judged()
@@ -381,7 +387,7 @@ class Scoreboard:
             return
         if took is None:
             raise UsageError("a budget needs the cycle of each tag")
-        most = self.budget.cycles(self.key, message)
+        most = self.budget.cycles(message.key, message)
         if took > most:
             stage = f"later than {self.budget.engine} with factor {self.budget.factor} and slack {self.budget.slack}"
             raise Mismatch("cycles", message, stage, expected=most, got=took, cycle=cycle)
