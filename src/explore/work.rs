@@ -82,8 +82,7 @@ impl Work {
     /// Whether there are collectives in it.
     #[must_use]
     pub fn calls_collectives(&self) -> bool {
-        let is_one = |step: &WorkloadStep| matches!(step, WorkloadStep::Collective { .. });
-        matches!(self, Self::Workload { job, .. } if job.steps.iter().flatten().any(is_one))
+        matches!(self, Self::Workload { job, .. } if job.calls_collectives())
     }
 }
 

@@ -105,6 +105,12 @@ impl Workload {
         self.copies.first().copied().filter(|_| self.copies.len() == 1 && self.steps.is_none())
     }
 
+    /// Whether there are collectives in it.
+    #[must_use]
+    pub fn calls_collectives(&self) -> bool {
+        self.steps.iter().flatten().any(|step| matches!(step, WorkloadStep::Collective { .. }))
+    }
+
     pub fn bytes(&self) -> u64 {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }

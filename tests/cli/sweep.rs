@@ -427,3 +427,60 @@ fn a_chunk_that_comes_back_damaged_is_run_again_by_the_same_command() {
     assert_eq!(table("out"), table("whole"));
     assert!(!bench.path("out/chunks").exists());
 }
+
+const TWO_COPIES: &str = "\n[[axis]]\npath = \"copy\"\nvalues = [\"h2d:4KiB\", \"d2h:4KiB\"]\n";
+
+#[test]
+fn copies_have_a_front_each_or_one_together_and_conditions_choose_among_points() {
+    let bench = Bench::new(&(STUDY.replace("values = [1, 2, 4]", "values = [1, 4]") + TWO_COPIES));
+    fine(bench.sweep("out", "2"));
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let all = [&["pareto", "out", "--format", "json"], arguments].concat();
+        serde_json::from_str(&fine(bench.sealsim(&all, ""))).expect("JSON")
+    };
+    refused(&bench.sealsim(&["pareto", "out"], ""), 2, "points of different copies");
+    let each = json(&["--per", "copy"]);
+    for (place, copy) in ["h2d:4KiB", "d2h:4KiB"].iter().enumerate() {
+        let alone = json(&["--where", &format!("copy={copy}")]);
+        assert_eq!(each["groups"][place]["of"]["copy"], *copy);
+        assert_eq!(each["groups"][place]["points"], alone["points"]);
+        assert_eq!(alone["compared"], 6);
+    }
+    let wide = json(&["--where", "copy=h2d:4096 and width>=4"]);
+    assert!(wide["points"].as_array().unwrap().iter().all(|point| point["engine.ghash.width"] == 4), "{wide}");
+    // The slower copy is what counts.
+    let worst = json(&["--copies", "worst"]);
+    let rate = |points: &serde_json::Value| points[0]["gb_per_s"].as_f64().expect("a rate");
+    let both = [0, 1].map(|group| rate(&each["groups"][group]["points"]));
+    assert_eq!((rate(&worst["points"]), &worst["compared"]), (both[0].min(both[1]), &6.into()));
+    let mean = rate(&json(&["--copies", "weighted", "--weight", "d2h:4KiB=3"])["points"]);
+    assert!((mean - 4.0 / (1.0 / both[0] + 3.0 / both[1])).abs() < 1e-9 * mean, "{mean} {both:?}");
+    refused(&bench.sealsim(&["pareto", "out", "--where", "colour=red"], ""), 2, "no column `colour`");
+    refused(&bench.sealsim(&["pareto", "out", "--per", "copy", "--plot", "a.svg"], ""), 2, "--where");
+}
+
+#[test]
+fn drawn_points_have_intervals_that_a_second_sweep_keeps_and_fronts_say_how_certain_they_are() {
+    let small = STUDY.replace("values = [1, 2, 4]", "values = [1, 4]").replace("to = 4", "to = 1");
+    let bench = Bench::new(&small.replace("256KiB", "4KiB"));
+    let sweep = |out: &str, more: &[&str]| {
+        bench.sealsim(&[&["sweep", "study.toml", "--out", out, "--uncertainty", "20"], more].concat(), "")
+    };
+    fine(sweep("out", &["--threads", "1"]));
+    let csv = read(&bench.path("out/points.csv"));
+    let numbers = |name: &str| column(&csv, name).iter().map(|text| text.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let (low, rate, high) = (numbers("gb_per_s_low"), numbers("gb_per_s"), numbers("gb_per_s_high"));
+    assert!((0..2).all(|row| low[row] < rate[row] && rate[row] < high[row]), "{low:?} {rate:?} {high:?}");
+    // The same draws, whatever runs them; those of another seed are others.
+    fine(sweep("again", &["--threads", "2", "--seed", "1"]));
+    assert_eq!(csv, read(&bench.path("again/points.csv")));
+    refused(&sweep("out", &["--seed", "2"]), 2, "holds results of study");
+    let front = fine(bench.sealsim(&["pareto", "out", "--format", "json"], ""));
+    let front: serde_json::Value = serde_json::from_str(&front).unwrap();
+    let certain: Vec<_> =
+        front["points"].as_array().unwrap().iter().map(|point| point["on_front_in"].as_f64()).collect();
+    // Nothing is cheaper than the narrower, in any draw.
+    assert_eq!(certain[0], Some(1.0), "{front}");
+    let text = fine(bench.sealsim(&["pareto", "out"], ""));
+    assert!(text.contains("on_front_in is the part of the draws"), "{text}");
+}

@@ -3,7 +3,7 @@
 use crate::cli::{Failure, OverlayArguments, Switch, WorkArguments, sample::SampleArgument};
 use clap::Args;
 use miette::miette;
-use toml_edit::{Array, DocumentMut, Item, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, value};
 
 /// What lies over a study.
 #[derive(Debug, Default, Args)]
@@ -15,6 +15,13 @@ pub(super) struct OverArguments {
     pub work: WorkArguments,
     #[command(flatten)]
     pub sample: SampleArgument,
+    /// Draw every number that states a range N times within it, 200 if N is left out, the same draws for all points, and give figures the interval from 5 to 95 %
+    /// of the draws: columns that end with _low and _high. `sealsim pareto` then says how certain the members of a front are
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "200", value_parser = clap::value_parser!(u32).range(20..=2_000))]
+    pub uncertainty: Option<u32>,
+    /// Where the draws come from, 1 if not said
+    #[arg(long, value_name = "N", requires = "uncertainty")]
+    pub seed: Option<u32>,
 }
 
 impl OverArguments {
@@ -24,7 +31,7 @@ impl OverArguments {
     /// [`Failure::Usage`] for several copies.
     pub fn over(&self, text: String) -> Result<String, Failure> {
         let nothing = self.overlays.is_empty() && !self.work.is_given() && self.work.param.is_empty();
-        if nothing && self.sample.sample.is_none() {
+        if nothing && self.sample.sample.is_none() && self.uncertainty.is_none() {
             return Ok(text);
         }
         let Ok(mut study) = text.parse::<DocumentMut>() else { return Ok(text) };
@@ -36,6 +43,12 @@ impl OverArguments {
         }
         if let Some(sample) = self.sample.sample {
             study["sample"] = value(sample.to_string());
+        }
+        if let Some(count) = self.uncertainty {
+            let mut draws = InlineTable::new();
+            draws.insert("draws", i64::from(count).into());
+            draws.insert("seed", i64::from(self.seed.unwrap_or(1)).into());
+            study["uncertainty"] = value(draws);
         }
         match (&self.work.copies[..], &self.work.workload) {
             ([], None) => {}
@@ -83,7 +96,10 @@ fn replace(study: &mut DocumentMut, field: &str, other: &str, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{explore::sweep::Study, sampling::Sample};
+    use crate::{
+        explore::{Draws, sweep::Study},
+        sampling::Sample,
+    };
 
     const STUDY: &str = "name = \"s\"\nsummary = \"q\"\nmachine = \"h100-nvl-tdx\"\ndesigns = [\"direct\"]\ncopy = \"h2d:4KiB\"\n\
                          [[axis]]\npath = \"link.read_tags\"\nvalues = [64, 128]\n";
@@ -105,12 +121,14 @@ mod tests {
             arguments.overlays.settings.cc = Some(Switch::On);
             arguments.work.copies = vec!["d2h:1MiB:pageable".parse().unwrap()];
             arguments.sample.sample = Some(Sample::Auto);
+            arguments.uncertainty = Some(50);
         });
         let spec = changed.unwrap().spec;
         assert_eq!(
             (&spec.designs[..], spec.sample),
             (&["direct".to_owned(), "overlap+hold".to_owned()][..], Some(Sample::Auto))
         );
+        assert_eq!(spec.uncertainty, Some(Draws { count: 50, seed: 1 }));
         assert_eq!((spec.set, spec.confidential_computing), (vec!["link.max_payload=512B".to_owned()], Some(true)));
         assert_eq!((spec.copy.as_deref(), spec.axis), (Some("d2h:1048576:pageable"), own.spec.axis));
     }

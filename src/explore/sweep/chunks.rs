@@ -402,7 +402,7 @@ mod tests {
     }
 
     fn row(point: super::super::row::Point) -> Row {
-        Row { point, error: Some("none of this ran".into()), figures: std::collections::BTreeMap::new() }
+        Row::refused(point, "none of this ran".into())
     }
 
     proptest! {

@@ -3,12 +3,14 @@
 use super::row::{Point, Row};
 use super::study::Study;
 use crate::config::Varied;
+use crate::explore::uncertainty::{MachineDraws, Numbers, interval_of};
 use crate::explore::work::{CompareError, limited_by};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
 use crate::system::RunError;
 use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 
 type Cells = BTreeMap<String, Value>;
 
@@ -25,7 +27,7 @@ impl Study {
     /// # Errors
     /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
-        let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
+        let refused = |point, error: String| Ok(Row::refused(point, error));
         let varied = match self.machine(&point) {
             Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
@@ -37,13 +39,42 @@ impl Study {
         };
         let workload = || self.workload.clone().or_else(|| Some(Workload::timed(vec![one()?], None)));
         let Some(workload) = workload() else { return refused(point, "no such copy".into()) };
-        match self.cells(&workload, &varied, observer) {
-            Ok(figures) => Ok(Row { point, error: None, figures }),
+        let cells = self.cells(&workload, &varied, observer);
+        match cells.and_then(|cells| Ok((cells, self.draws(&point, &workload, observer)?))) {
+            Ok((_, None)) => Err(Stopped),
+            Ok((mut figures, Some(draws))) => {
+                for (name, numbers) in &draws {
+                    let answered: Vec<f64> = numbers.iter().flatten().copied().collect();
+                    for (end, number) in ["low", "high"].into_iter().zip(interval_of(&answered).into_iter().flatten()) {
+                        figures.insert(format!("{name}_{end}"), Value::Number(number));
+                    }
+                }
+                Ok(Row { point, error: None, figures, draws })
+            }
             Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Err(Stopped),
             Err(CompareError::Run { error, .. }) => refused(point, error.to_string()),
             Err(CompareError::NotDelivered { reason, .. }) if self.workload.is_none() => refused(point, reason),
             Err(error) => refused(point, error.to_string()),
         }
+    }
+
+    /// What draws give for a point, if any are asked for; nothing if it was stopped.
+    fn draws(
+        &self,
+        point: &Point,
+        workload: &Workload,
+        observer: Observed<'_>,
+    ) -> Result<Option<Numbers>, CompareError> {
+        let Some(draws) = self.spec.uncertainty else { return Ok(Some(Numbers::new())) };
+        let design = point.value("design");
+        let base = self.base(design);
+        let known = {
+            let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+            let of = || Arc::new(MachineDraws::of(base, workload.calls_collectives(), draws));
+            Arc::clone(drawn.entry(design.map(str::to_owned)).or_insert_with(of))
+        };
+        let what = (SWEEP, (workload, self.spec.sample));
+        known.figures(base.layers().clone(), &Self::settings_of(point), what, observer)
     }
 
     /// The cells of the columns of [`SWEEP`] that apply.

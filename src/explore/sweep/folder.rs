@@ -9,7 +9,7 @@ use super::lines::BoundedLines;
 use super::partial::write_whole;
 use super::row::Row;
 use super::study::Study;
-use crate::explore::simulator::simulator;
+use crate::explore::{simulator::simulator, uncertainty::Numbers};
 use crate::files::{ReadError, is_under_way, read_text};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,30 @@ impl Folder {
             write_whole(&path.join(RECORD), json.as_bytes())?;
         }
         Ok(folder)
+    }
+
+    /// What draws gave, by point and column, as the folder has it now; nothing of points without.
+    ///
+    /// # Errors
+    /// If a line cannot be read.
+    pub fn draws(path: &Path) -> Result<HashMap<String, Numbers>, FolderError> {
+        #[derive(Deserialize)]
+        struct Known {
+            id: PointId,
+            #[serde(default)]
+            draws: Numbers,
+        }
+        let file = path.join(LINES);
+        let lines = BufReader::new(BoundedLines::new(File::open(&file).map_err(failed(&file))?)).lines();
+        let mut all = HashMap::new();
+        for (line, number) in lines.zip(1..) {
+            let line = line.map_err(failed(&file))?;
+            let Known { id, draws } = serde_json::from_str(&line).map_err(|error| wrong_line(&file, number, error))?;
+            if !draws.is_empty() {
+                all.insert(id.to_string(), draws);
+            }
+        }
+        Ok(all)
     }
 
     fn attach(path: &Path) -> Result<Self, FolderError> {
@@ -252,7 +276,7 @@ mod tests {
                          [[axis]]\npath = \"tag_queue.depth\"\nfrom = 1\nto = 500\nstep = 1\n";
 
     fn row(point: Point) -> Row {
-        Row { point, error: Some("none of this ran".into()), figures: std::collections::BTreeMap::new() }
+        Row::refused(point, "none of this ran".into())
     }
 
     #[test]

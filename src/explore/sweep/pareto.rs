@@ -21,7 +21,22 @@ pub enum ParetoError {
     /// No row has all objectives.
     #[error("no point has a number in every objective")]
     NoRows,
+    /// A name that is the end of several columns.
+    #[error("`{name}` may be {of}: write which")]
+    Ambiguous { name: String, of: String },
+    /// What a column is held against is no number in its unit.
+    #[error("`{column}` cannot be held against `{value}`: that is no number, or not in its unit")]
+    Bound { column: String, value: String },
+    /// Different work is neither better nor worse.
+    #[error("points of different copies, which no front can hold against each other: {copies}")]
+    Mixed { copies: String },
+    /// Copies are to stand together, and there is no axis of them.
+    #[error("the copy is no axis of the study: there are none that could stand together")]
+    OneCopy,
 }
+
+/// The axis whose values are different work.
+pub(super) const COPY: &str = "copy";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Front {
@@ -31,6 +46,8 @@ pub struct Front {
     /// bought with more of another.
     pub knee: Option<usize>,
     /// Rows that took part.
+    pub taken: Vec<usize>,
+    /// How many these are.
     pub compared: usize,
     /// Rows without a number in some objective, or of a design that does not close at its clock.
     pub left_out: usize,
@@ -41,6 +58,11 @@ pub struct Front {
 /// # Errors
 /// A column that is not there, no column at all, or no row that has them.
 pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, ParetoError> {
+    front_of(table, &(0..table.rows.len()).collect::<Vec<_>>(), min, max)
+}
+
+/// The front of some rows of a table.
+pub(super) fn front_of(table: &Table, rows: &[usize], min: &[String], max: &[String]) -> Result<Front, ParetoError> {
     let unknown = |name: &String| {
         let numbers = table
             .columns
@@ -66,12 +88,14 @@ pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, Par
     // A design that does not close at its clock is none.
     let column = table.column(DOES_NOT_CLOSE.name);
     let closes = |row: &[Value]| column.is_none_or(|column| row[column].shown().is_empty());
-    let rows = table.rows.iter().enumerate().filter(|(_, row)| closes(row));
-    let mut scored: Vec<(usize, Vec<f64>)> = rows.filter_map(|(place, row)| Some((place, score(row)?))).collect();
-    let (compared, left_out) = (scored.len(), table.rows.len() - scored.len());
+    let closing = rows.iter().map(|place| (*place, &table.rows[*place])).filter(|(_, row)| closes(row));
+    let mut scored: Vec<(usize, Vec<f64>)> = closing.filter_map(|(place, row)| Some((place, score(row)?))).collect();
+    let (compared, left_out) = (scored.len(), rows.len() - scored.len());
     if compared == 0 {
         return Err(ParetoError::NoRows);
     }
+    one_work(table, &scored)?;
+    let taken = scored.iter().map(|(place, _)| *place).collect();
     // A row that beats another comes before it in lexical order.
     scored.sort_by(|(_, one), (_, other)| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     let mut front: Vec<(usize, Vec<f64>)> = Vec::new();
@@ -83,7 +107,16 @@ pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, Par
     let knee = knee(&front);
     let mut rows: Vec<usize> = front.into_iter().map(|(place, _)| place).collect();
     rows.sort_unstable();
-    Ok(Front { rows, knee, compared, left_out })
+    Ok(Front { rows, knee, taken, compared, left_out })
+}
+
+/// Refuses rows of different copies.
+fn one_work(table: &Table, scored: &[(usize, Vec<f64>)]) -> Result<(), ParetoError> {
+    let Some(column) = table.column(COPY) else { return Ok(()) };
+    let mut copies: Vec<String> = scored.iter().map(|(row, _)| table.rows[*row][column].shown()).collect();
+    copies.sort_unstable();
+    copies.dedup();
+    if copies.len() > 1 { Err(ParetoError::Mixed { copies: copies.join(", ") }) } else { Ok(()) }
 }
 
 /// The scores are less the better. Of equals, the first of the table.
@@ -167,7 +200,7 @@ mod tests {
         table.rows[1][0] = Value::None;
         assert_eq!(
             front(&table, &["a".into()], &[]),
-            Ok(Front { rows: vec![0], knee: None, compared: 1, left_out: 1 })
+            Ok(Front { rows: vec![0], knee: None, taken: vec![0], compared: 1, left_out: 1 })
         );
         assert!(matches!(front(&table, &["d".into()], &[]), Err(ParetoError::Unknown { .. })));
         assert_eq!(front(&table, &[], &[]), Err(ParetoError::NoObjective));

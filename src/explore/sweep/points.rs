@@ -184,14 +184,13 @@ impl Study {
     /// # Errors
     /// If there is no such machine.
     pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
-        let own = |path: &str| !["copy", "design"].contains(&path);
-        let settings: Vec<String> = point
-            .settings
-            .iter()
-            .filter(|(path, _)| own(path))
-            .filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)))
-            .collect();
-        self.base(point.value("design")).varied(&settings)
+        self.base(point.value("design")).varied(&Self::settings_of(point))
+    }
+
+    /// What a point sets on the machine of its design.
+    pub(super) fn settings_of(point: &Point) -> Vec<String> {
+        let own = point.settings.iter().filter(|(path, _)| !["copy", "design"].contains(&path.as_str()));
+        own.filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?))).collect()
     }
 
     /// The copy of a point, where the study is not about a workload.

@@ -4,9 +4,9 @@ use super::axis::text;
 use super::column::AxisColumn;
 use super::outcome::Shared;
 use super::points::most_points;
-use super::study::{MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
+use super::study::{DRAWS, MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
 use super::table::columns;
-use crate::explore::simulator::simulator;
+use crate::explore::{simulator::simulator, uncertainty::Draws};
 use crate::files::Misread;
 use crate::sim::Kernel;
 use crate::system::DataMode;
@@ -14,6 +14,7 @@ use crate::workload::{CopyArgument, Setting, Workload, WorkloadFile, sized};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Study {
     /// Reads a study and holds it against its machine.
@@ -34,6 +35,7 @@ impl Study {
             }
         };
         let work = spec.sample.map_or(work.clone(), |sample| format!("{work}\nsample {sample}"));
+        let work = spec.uncertainty.map_or(work.clone(), |draws| format!("{work}\n{draws:?}"));
         let base_digest = digest(format!("{}\n{}\n{work}\n", simulator(), base.resolved().digest));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
@@ -46,13 +48,17 @@ impl Study {
         let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
         let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
         let shared = Shared::default();
-        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values, shared };
+        let drawn = Arc::default();
+        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values, shared, drawn };
         study.check()?;
         Ok(study)
     }
 
     fn check(&self) -> Result<(), StudyError> {
         self.spec.copy.as_deref().map_or(Ok(()), check_copy)?;
+        if let Some(Draws { count, .. }) = self.spec.uncertainty.filter(|draws| !DRAWS.contains(&draws.count)) {
+            return Err(StudyError::Draws { count });
+        }
         for (place, axis) in self.spec.axis.iter().enumerate() {
             let before = &self.spec.axis[..place];
             if before.iter().any(|other| other.path == axis.path) {

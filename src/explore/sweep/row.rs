@@ -34,6 +34,16 @@ pub struct Row {
     /// The columns of [`SWEEP`](crate::figures::table::SWEEP) that apply.
     #[serde(deserialize_with = "figures")]
     pub figures: BTreeMap<String, Value>,
+    /// Where parameters were drawn, by column: what each draw gave, if anything.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub draws: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl Row {
+    /// One without figures.
+    pub(super) const fn refused(point: Point, error: String) -> Self {
+        Self { point, error: Some(error), figures: BTreeMap::new(), draws: BTreeMap::new() }
+    }
 }
 
 /// Columns that folders of studies may have under another name.

@@ -3,11 +3,14 @@
 use super::axis::{AxisError, AxisSpec, equal, text};
 use super::outcome::Shared;
 use crate::config::{Base, ConfigError, Layers};
+use crate::explore::uncertainty::{Draws, MachineDraws};
 use crate::files::{Misread, excerpt};
 use crate::sampling::Sample;
 use crate::workload::{CopyError, Workload, WorkloadError, WorkloadFileError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
 /// A study as its file states it.
@@ -36,6 +39,8 @@ pub struct StudySpec {
     pub param: Vec<String>,
     /// How much of each point is simulated, as `--sample` takes it; all of it, if not said.
     pub sample: Option<Sample>,
+    /// How often the parameters of each point are drawn, for intervals; never, if not said.
+    pub uncertainty: Option<Draws>,
     /// What varies. The last axis varies fastest.
     #[serde(default)]
     pub axis: Vec<AxisSpec>,
@@ -115,6 +120,9 @@ pub enum StudyError {
     /// The copies of the workload.
     #[error("workload: {0}")]
     Sizes(WorkloadError),
+    /// Too few draws for an interval, or more than a line of a row has room for.
+    #[error("uncertainty: {count} draws: it takes {} to {}", DRAWS.start(), DRAWS.end())]
+    Draws { count: u32 },
     #[error("a study without points: give it an [[axis]]")]
     NoPoints,
     /// Two axes of one path.
@@ -153,6 +161,8 @@ pub enum StudyError {
 
 /// The most points of a study.
 pub const MOST_POINTS: u64 = 10_000_000;
+/// Draws of a point.
+pub const DRAWS: RangeInclusive<u32> = 20..=2_000;
 /// The most axes of a study.
 pub const MOST_AXES: usize = 64;
 /// The most values of an axis that are listed one by one: each of them is tried before anything runs.
@@ -177,6 +187,8 @@ pub struct Study {
     pub(super) designs: BTreeMap<String, Base>,
     /// Outcomes that points share.
     pub(super) shared: Shared,
+    /// Draws that points of one design share.
+    pub(super) drawn: Arc<Mutex<BTreeMap<Option<String>, Arc<MachineDraws>>>>,
 }
 
 impl Study {

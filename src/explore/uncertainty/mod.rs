@@ -22,7 +22,7 @@ use super::{
     work::{CompareError, Work, free_end, run_workload, unless_stopped},
 };
 use crate::{
-    config::{ConfigError, Layers, MachineSpec},
+    config::{Base, ConfigError, Layers, MachineSpec},
     figures::{
         About, Figure, Of, Row, Value,
         price::price,
@@ -33,18 +33,26 @@ use crate::{
     validate::pool,
     workload::{Workload, direction_name},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
     cmp::Ordering::{Equal, Greater, Less},
+    collections::BTreeMap,
     convert::Infallible,
 };
 
 /// How much is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Draws {
+    #[serde(rename = "draws")]
     pub count: u32,
+    #[serde(default = "first")]
     pub seed: u64,
+}
+
+const fn first() -> u64 {
+    1
 }
 
 /// What was drawn, and who was faster. Every field is described in `docs/results.md`.
@@ -185,6 +193,68 @@ fn drawn(variants: &[Variant], collectives: bool, draws: Draws, threads: usize) 
     (ranges, points)
 }
 
+/// What draws give, by figure: a number for each, none where the draw gave no answer.
+pub(super) type Numbers = BTreeMap<String, Vec<Option<f64>>>;
+
+/// Draws for one machine, which others that differ from it in a few settings share.
+#[derive(Debug)]
+pub(super) struct MachineDraws {
+    ranges: Vec<Range>,
+    points: Vec<Drawn>,
+    technology: Vec<f64>,
+}
+
+impl MachineDraws {
+    pub fn of(base: &Base, collectives: bool, draws: Draws) -> Self {
+        let variants = [Variant { name: String::new(), base: base.clone(), against: 0 }];
+        let (ranges, points) = drawn(&variants, collectives, draws, pool::threads());
+        Self { ranges, points, technology: draw::parts("technology", draws.count, draws.seed).collect() }
+    }
+
+    /// The figures with ends of some work, on the machine with `settings`, which are not drawn. A draw that they contradict is moved to the nearest that
+    /// makes a machine. None if it was stopped.
+    pub fn figures(
+        &self,
+        machine: Layers,
+        settings: &[String],
+        (list, what): (&[&'static Figure], (&Workload, Option<Sample>)),
+        observer: &(dyn Fn() -> Control + Sync),
+    ) -> Result<Option<Numbers>, CompareError> {
+        let base = settings.iter().fold(machine, |layers, setting| layers.set(setting)).base()?;
+        let variants = [Variant { name: "a draw".to_owned(), base, against: 0 }];
+        let set =
+            |path: &str| settings.iter().any(|setting| setting.split_once('=').is_some_and(|(own, _)| own == path));
+        let free: Vec<bool> = self.ranges.iter().map(|range| !set(&range.path)).collect();
+        let list: Vec<_> = list.iter().copied().filter(|figure| figure.has_ends()).collect();
+        let mut numbers: Numbers = list.iter().map(|figure| (figure.name.to_owned(), Vec::new())).collect();
+        for (point, technology) in self.points.iter().zip(&self.technology) {
+            let own: Vec<_> = point.settings.iter().copied().filter(|(place, _)| free[*place]).collect();
+            let drawn = draw::repaired(&variants, &self.ranges, &own).settings;
+            let settings = draw::of_variant(&self.ranges, &drawn, 0);
+            let ran = variants[0]
+                .base
+                .varied(&settings)
+                .map_err(CompareError::from)
+                .and_then(|varied| ended(&list, (&variants[0].name, &varied.machine), what, *technology, observer));
+            let row = match unless_stopped(ran) {
+                Ok(None) => return Ok(None),
+                Ok(Some(row)) => row,
+                Err(_) => Row::default(),
+            };
+            for figure in &list {
+                let number = row.number(figure).filter(|number| number.is_finite()).map(rounded);
+                numbers.entry(figure.name.to_owned()).or_default().push(number);
+            }
+        }
+        Ok(Some(numbers))
+    }
+}
+
+/// A number to six digits, which is more than draws tell apart.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}
+
 /// The machines that draws make of one; `collectives` if these are run.
 ///
 /// # Errors
@@ -305,27 +375,34 @@ impl Draw<'_> {
         let Plan { variants, pieces, sample, technology, work, .. } = self.plan;
         let (variant, workload) = (&variants[self.variant], &pieces[self.piece]);
         let machine = &variant.base.varied(&self.settings())?.machine;
-        let what = (workload, *sample);
-        let (outcome, _, collectives) = run_workload(&variant.name, machine, what, observer)?;
-        let failed = |error| CompareError::Run { what: variant.name.clone(), error };
-        let free = free_end(machine, what, &collectives, observer).map_err(failed)?;
-        let about = About {
-            machine,
-            assumed: 0,
-            alone: workload.alone().is_some(),
-            collectives: free.map(|free| (&collectives, free)),
-        };
         let list: Vec<_> = list(work).iter().copied().filter(|figure| figure.has_ends()).collect();
-        let mut row = Row::of(&list, about, (&outcome, None), |_| None);
-        let (price, way) = (price(machine), workload.alone().map(|copy| copy.direction));
-        for figure in list {
-            if let Of::Between(of) = figure.of {
-                let within = of(&price, way).map(|known| known.low + (known.high - known.low) * technology[self.draw]);
-                row.cells.set(figure.name, Value::from(within));
-            }
-        }
-        Ok(row)
+        ended(&list, (&variant.name, machine), (workload, *sample), technology[self.draw], observer)
     }
+}
+
+/// Figures with ends, of some work on a machine; `technology` is where in the range of its technology an area or an energy lies.
+fn ended(
+    list: &[&'static Figure],
+    (name, machine): (&str, &MachineSpec),
+    what: (&Workload, Option<Sample>),
+    technology: f64,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<Row, CompareError> {
+    let (outcome, _, collectives) = run_workload(name, machine, what, observer)?;
+    let failed = |error| CompareError::Run { what: name.to_owned(), error };
+    let free = free_end(machine, what, &collectives, observer).map_err(failed)?;
+    let alone = what.0.alone();
+    let collectives = free.map(|free| (&collectives, free));
+    let about = About { machine, assumed: 0, alone: alone.is_some(), collectives };
+    let mut row = Row::of(list, about, (&outcome, None), |_| None);
+    let (price, way) = (price(machine), alone.map(|copy| copy.direction));
+    for figure in list {
+        if let Of::Between(of) = figure.of {
+            let within = of(&price, way).map(|known| known.low + (known.high - known.low) * technology);
+            row.cells.set(figure.name, Value::from(within));
+        }
+    }
+    Ok(row)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A front among all points of a sweep.
 
-use super::{ChartError, Column};
+use super::{ChartError, Column, interval};
 use crate::{
-    explore::sweep::{Front, Table},
+    explore::sweep::{Front, ON_FRONT, Table},
     report::plot::{
         figure::{Across, Figure, Join, Label, Panel, Point, Series},
         legend::{Key, Sample},
@@ -58,7 +58,7 @@ pub fn of_front(
         .flat_map(|one| &one.points)
         .any(|point| point.ends.is_some())
     {
-        figure.keys.push(Key::new(Sample::Interval, "least to greatest value of the cost model"));
+        figure.keys.push(Key::new(Sample::Interval, interval(table.column(ON_FRONT).is_some())));
     }
     if objectives.len() > 2 {
         figure.notes.push(format!("The front is one of {} objectives together.", objectives.len()));

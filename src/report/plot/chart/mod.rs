@@ -127,9 +127,15 @@ pub fn of_study(study: &StudySpec, table: &Table) -> Result<Figure, ChartError> 
         figure.panels.push(panel);
     }
     if intervals {
-        figure.keys.push(Key::new(Sample::Interval, "least to greatest value of the cost model"));
+        let drawn = study.uncertainty.is_some();
+        figure.keys.push(Key::new(Sample::Interval, interval(drawn)));
     }
     Ok(figure)
+}
+
+/// What bars are.
+const fn interval(drawn: bool) -> &'static str {
+    if drawn { "5 to 95 % of the draws of parameters" } else { "least to greatest value of the cost model" }
 }
 
 const OTHERS: &str = "outlines: other points of the study, off the curve";
