@@ -192,8 +192,9 @@ def told(scoreboard, coming, what, value=""):
         key, iv, aad, text, opens, _ = next(coming)
         scoreboard.start(iv, text, aad, open=opens, key=key)
     elif what == "hang":
+        if scoreboard.idle:
+            scoreboard.misplaced("the core takes no block, or does not come to rest")
         scoreboard.finish()
-        scoreboard.misplaced("the core takes no block, or does not come to rest")
     elif what == "unknown":
         scoreboard.unknown("text", f"{value} is X")
     elif what in ("text", "tag"):

@@ -242,6 +242,12 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
         name = f"message {message.number}"
         known |= {software.h: f"H of {name}", one.mask: f"E(K, J0) of {name}", message.tag: f"the tag of {name}"}
         known[software.counter_block(message.iv, -1)] = f"J0 of {name}"
+        if one.tag is not None and len(one.tag) == BLOCK and one.tag_wrong and not one.bare:
+            # What GHASH must have had, to give the tag that came.
+            value = xor(one.tag, one.mask)
+            before = gf.block_of(gf.Times(gf.inverse(gf.number(software.h)))(gf.number(value)))
+            known[value] = f"GHASH's value at the end of {name}"
+            known[xor(before, one.hashed[-BLOCK:])] = f"GHASH's value behind the text of {name}"
         total = b""
         for at in range(0, len(one.hashed), BLOCK):
             block = one.hashed[at : at + BLOCK]
@@ -258,23 +264,20 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
 
 def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str], text_right: int) -> Stage:
     """Of a message without AAD and text, whose tag is E(K, J0)."""
-    one = masks_wrong[-1]
-    assert one.tag is not None
-    if one.tag == bytes(BLOCK):
-        return Stage("mask", "the mask: E(K, J0) was not added")
-    if one.tag == one.message.tag[::-1]:
-        return Stage("tag", "the bytes of the tag stand in reverse order")
-    began = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
-    if began in known:
-        return Stage("GHASH", f"GHASH: it began with {known[began]} in place of zero")
-    difference = xor(one.tag, one.mask)
-    if difference in known:
-        return Stage("GHASH", f"GHASH: its value was {known[difference]} in place of zero")
     found = _of_mask_block(masks_wrong)
     if found is not None:
         return found
-    if weight(began) <= NEAR and gf.number(began) & ~LENGTHS == 0:
-        return _length_or_begin(seen, began)
+    began = [_began(one, known) for one in masks_wrong]
+    if any(began):
+        return next(stage for stage in began if stage)
+    one = masks_wrong[-1]
+    assert one.tag is not None
+    if one.tag == one.message.tag[::-1]:
+        return Stage("tag", "the bytes of the tag stand in reverse order")
+    start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
+    difference = xor(one.tag, one.mask)
+    if weight(start) <= NEAR and gf.number(start) & ~LENGTHS == 0:
+        return _length_or_begin(seen, start)
     if len(masks_wrong) > 1 and len({xor(other.tag or b"", other.mask) for other in masks_wrong}) == 1:
         # No slip of AES gives the same difference under several IVs.
         if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
@@ -285,6 +288,17 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
         if text_right >= 2 and all(one.tag_wrong for one in seen if one.tag is not None)
         else Stage(None, UNKNOWN_TAG)
     )
+
+
+def _began(one: Seen, known: dict[bytes, str]) -> Stage | None:
+    """A value that GHASH had in place of zero, for nothing, if it is known."""
+    value = xor(one.tag or b"", one.mask)
+    start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(value)))
+    if start in known:
+        return Stage("GHASH", f"GHASH: it began with {known[start]} in place of zero")
+    if value in known:
+        return Stage("GHASH", f"GHASH: its value was {known[value]} in place of zero")
+    return None
 
 
 def _length_or_begin(seen: list[Seen], began: bytes) -> Stage:
