@@ -1,0 +1,145 @@
+"""Several messages together: what they tell of a stage, and what they leave open."""
+
+import random
+
+import pytest
+from sealsim import gf
+from sealsim.decipher import Decipher
+from sealsim.scoreboard import Mismatch, Scoreboard
+from sealsim.software import AesGcm, length_block, padded, xor
+
+DRAW = random.Random(8)
+KEYS = [DRAW.randbytes(16) for _ in range(2)]
+# Bytes of AAD and text.
+KINDS = [(0, 0), (16, 0), (0, 16), (0, 40), (20, 61), (32, 0), (5, 100), (0, 0), (16, 0), (48, 80), (0, 128), (13, 7)]
+
+
+def judge(core, keys=(0,) * 6 + (1,) * 6):
+    """What is said of a core: a function of key, IV, AAD and plaintext that gives text and tag."""
+    scoreboard = Scoreboard(KEYS[0], gather=len(KINDS))
+    for (aad_bytes, text_bytes), key in zip(KINDS, keys, strict=True):
+        iv, aad, text = DRAW.randbytes(12), DRAW.randbytes(aad_bytes), DRAW.randbytes(text_bytes)
+        scoreboard.start(iv, text, aad, key=KEYS[key])
+        output, tag = core(KEYS[key], iv, aad, text)
+        for at in range(0, len(output), 16):
+            scoreboard.text(output[at : at + 16])
+        scoreboard.tag(tag)
+    with pytest.raises(Mismatch) as raised:
+        scoreboard.finish()
+    return raised.value
+
+
+def gcm(key, iv, aad, text, *, h=None, mask=None, keystream=None, hashed=None):
+    """AES-GCM, with stages that may be others."""
+    software = AesGcm(key)
+    stream = b"".join(software.encrypt(software.counter_block(iv, at)) for at in range(-(-len(text) // 16)))
+    output = xor(text, keystream(stream) if keystream else stream)
+    blocks = padded(aad) + padded(output) + length_block(len(aad), len(text))
+    value = gf.block_of(gf.ghash(gf.number(h or software.h), hashed(blocks) if hashed else blocks))
+    return output, xor(value, mask or software.encrypt(software.counter_block(iv, -1)))
+
+
+def test_the_model_of_a_core_is_aes_gcm_where_nothing_is_changed():
+    for aad_bytes, text_bytes in KINDS:
+        iv, aad, text = DRAW.randbytes(12), DRAW.randbytes(aad_bytes), DRAW.randbytes(text_bytes)
+        assert gcm(KEYS[0], iv, aad, text) == AesGcm(KEYS[0]).seal(iv, text, aad)
+
+
+@pytest.mark.parametrize("key_bytes", [16, 24, 32])
+def test_aes_is_inverted(key_bytes):
+    software = AesGcm(DRAW.randbytes(key_bytes))
+    back = Decipher(software)
+    for _ in range(20):
+        block = DRAW.randbytes(16)
+        assert back(software.encrypt(block)) == block
+
+
+def test_h_is_solved_from_a_message_of_one_block():
+    for _ in range(5):
+        h, first, length = DRAW.randbytes(16), DRAW.randbytes(16), length_block(16, 0)
+        value = gf.block_of(gf.ghash(gf.number(h), first + length))
+        assert h in gf.hash_keys(first, length, value)
+
+
+def test_the_inverse_of_an_element_times_it_is_one():
+    for _ in range(5):
+        element = gf.number(DRAW.randbytes(16))
+        assert gf.Times(element)(gf.inverse(element)) == 1 << 127
+
+
+def test_stages_are_told_from_several_messages():
+    stale = AesGcm(KEYS[0]).h
+    assert judge(lambda *message: gcm(*message, h=stale)).part == "H"
+    other = AesGcm(KEYS[0]).encrypt(b"\xff" * 16)
+    assert judge(lambda *message: gcm(*message, mask=other)).part == "mask"
+    assert judge(lambda key, *message: gcm(KEYS[1], *message)).part == "key"
+    assert judge(lambda *message: gcm(*message, keystream=lambda stream: stream[::-1])).part == "text"
+    noise = random.Random(3)
+    found = judge(lambda *message: gcm(*message, mask=noise.randbytes(16), h=noise.randbytes(16), keystream=lambda stream: noise.randbytes(len(stream))))
+    assert found.part == "AES"
+
+
+def test_what_ghash_began_with_is_told():
+    ends = [bytes(16)]
+
+    def core(key, iv, aad, text):
+        software = AesGcm(key)
+        output, _ = software.seal(iv, text, aad)
+        blocks = padded(aad) + padded(output)
+        start = xor(ends[-1].ljust(16, b"\0"), (blocks + length_block(len(aad), len(text)))[:16])
+        whole = start + (blocks + length_block(len(aad), len(text)))[16:]
+        h = gf.number(software.h)
+        ends.append(gf.block_of(gf.ghash(h, whole[:-16])) if blocks else ends[-1])
+        return output, xor(gf.block_of(gf.ghash(h, whole)), software.encrypt(software.counter_block(iv, -1)))
+
+    found = judge(core)
+    assert found.part == "GHASH" and "began with" in found.stage, found
+
+
+def test_a_message_alone_names_no_stage_that_it_does_not_prove():
+    scoreboard = Scoreboard(KEYS[0])
+    scoreboard.start(bytes(12), bytes(16))
+    with pytest.raises(Mismatch) as raised:
+        scoreboard.text(DRAW.randbytes(16))
+    assert raised.value.part is None and "AES of this counter block" in raised.value.stage
+
+
+def test_differences_are_gathered_and_raised_after_so_many_messages():
+    scoreboard = Scoreboard(KEYS[0], gather=2)
+    for number in range(3):
+        message = scoreboard.start(DRAW.randbytes(12), b"")
+        if number < 2:
+            scoreboard.tag(bytes(16))
+    with pytest.raises(Mismatch) as raised:
+        scoreboard.tag(message.tag)
+    assert raised.value.message.number == 0
+
+
+def test_pins_without_a_value_are_gathered_too():
+    scoreboard = Scoreboard(KEYS[0], gather=9)
+    for text in (b"", bytes(32), b"", bytes(16)):
+        message = scoreboard.start(DRAW.randbytes(12), text)
+        for at in range(0, len(text), 16):
+            scoreboard.text(message.output[at : at + 16])
+        if not text:
+            scoreboard.unknown("tag", "tag is X")
+        scoreboard.tag(bytes(16) if not text else message.tag)
+    with pytest.raises(Mismatch, match="no value") as raised:
+        scoreboard.finish()
+    assert raised.value.part == "mask"
+
+
+def test_a_core_that_judges_is_judged():
+    scoreboard = Scoreboard(KEYS[0])
+    message = scoreboard.start(bytes(12), b"", b"aad", open=True, tag=bytes(16))
+    assert not message.passes
+    scoreboard.outcome(False)
+    right = AesGcm(KEYS[0]).seal(bytes(12), b"", b"aad")[1]
+    scoreboard.start(bytes(12), b"", b"aad", open=True, tag=right)
+    with pytest.raises(Mismatch, match="it failed, but its tag is right"):
+        scoreboard.outcome(False)
+    scoreboard.start(bytes(12), b"", b"aad", open=True, tag=bytes(16))
+    with pytest.raises(Mismatch, match="it passed, but its tag is forged"):
+        scoreboard.outcome(True)
+    with pytest.raises(Mismatch, match="belongs to no message"):
+        scoreboard.outcome(True)
