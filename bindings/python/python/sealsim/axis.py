@@ -14,7 +14,7 @@ own, or on pins; of messages that are opened, pins that say passed or failed may
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import cocotb
@@ -27,10 +27,27 @@ __all__ = ["Check", "Source", "Stream"]
 
 
 class Stream:
-    """The pins of a stream. ready, keep, last: where the core has them. big: the first byte stands in the highest bits, not in the lowest."""
+    """The pins of a stream. ready, keep, last: where the core has them. big: the first byte stands in the highest bits, not in the lowest.
 
-    def __init__(self, valid: Any, data: Any, *, ready: Any = None, keep: Any = None, last: Any = None, big: bool = False) -> None:
-        self.valid, self.data, self.ready, self.keep, self.last, self.big = valid, data, ready, keep, last, big
+    Cores that came before AXI may have ``busy``, which is high where ready is low, and ``size``, the bytes of a beat (less ``size_less``), in place of keep.
+    """
+
+    def __init__(
+        self,
+        valid: Any,
+        data: Any,
+        *,
+        ready: Any = None,
+        keep: Any = None,
+        last: Any = None,
+        big: bool = False,
+        busy: Any = None,
+        size: Any = None,
+        size_less: int = 0,
+    ) -> None:
+        self.valid, self.data, self.keep, self.last, self.big = valid, data, keep, last, big
+        self.size, self.size_less = size, size_less
+        self._ready, self._takes = (ready, "1") if busy is None else (busy, "0")
         self.bytes = len(data) // 8
         if keep is not None and len(keep) != self.bytes:
             raise UsageError(f"{keep._name} has {len(keep)} bits, but {data._name} has {self.bytes} bytes")
@@ -38,13 +55,23 @@ class Stream:
     @classmethod
     def of(cls, dut: Any, name: str, *, big: bool = False) -> Stream:
         """The pins whose names begin with ``name``: ``NAME_tvalid``, ``NAME_valid`` and so on."""
-        found = {}
+        found: dict[str, Any] = {}
         for pin in ("valid", "data", "ready", "keep", "last"):
             handles = (getattr(dut, f"{name}_{form}{pin}", None) for form in ("t", ""))
             found[pin] = next((handle for handle in handles if handle is not None), None)
         if found["valid"] is None or found["data"] is None:
             raise UsageError(f"{dut._name} has no {name}_tvalid and {name}_tdata")
         return cls(big=big, **found)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a beat that is offered is taken."""
+        return self._ready is None or str(self._ready.value) == self._takes
+
+    def accept(self, takes: bool) -> None:
+        """Says whether beats are taken."""
+        if self._ready is not None:
+            self._ready.value = int(takes == (self._takes == "1"))
 
     def beat(self, data: bytes) -> tuple[int, int]:
         """Data and keep of a beat, its bytes from the first place on."""
@@ -56,7 +83,12 @@ class Stream:
         return held, keep
 
     def held(self, most: int) -> tuple[bytes, str | None]:
-        """The bytes of a beat that count, ``most`` at most where there is no ``keep``; and which pin has no value, if one that counts has none."""
+        """The bytes of a beat that count, ``most`` at most where no pin says how many; and which pin has no value, if one that counts has none."""
+        if self.size is not None:
+            size = str(self.size.value)
+            if any(bit not in "01" for bit in size):
+                return b"", f"{self.size._name} is {size}"
+            most = int(size, 2) + self.size_less
         bits, keep = str(self.data.value), "1" * self.bytes if self.keep is None else str(self.keep.value)
         if any(bit not in "01" for bit in keep):
             return b"", f"{self.keep._name} is {keep}"
@@ -77,17 +109,19 @@ class Source:
     """
 
     def __init__(self, stream: Stream, clock: Any, *, stalls: float = 0.0, short: float = 0.0, draw: random.Random | None = None) -> None:
-        if short and stream.keep is None:
-            raise UsageError("short beats need a keep pin")
+        if short and stream.keep is None and stream.size is None:
+            raise UsageError("short beats need a keep or size pin")
         self._stream, self._clock, self._stalls, self._short = stream, clock, stalls, short
         self._draw = draw or random.Random(1)
-        for pin in (stream.valid, stream.data, stream.keep, stream.last):
+        for pin in (stream.valid, stream.data, stream.keep, stream.last, stream.size):
             if pin is not None:
                 pin.value = 0
 
-    async def send(self, data: bytes, *, last: bool = True) -> None:
-        """All beats of ``data``, until the core has taken them. last: whether its last beat ends a packet."""
+    async def send(self, data: bytes, *, last: bool = True, marks: Mapping[Any, int] | None = None) -> None:
+        """All beats of ``data``, until the core has taken them. last: whether its last beat ends a packet. marks: other pins, with what they say meanwhile."""
         stream, at = self._stream, 0
+        for pin, value in (marks or {}).items():
+            pin.value = value
         while at < len(data):
             while self._draw.random() < self._stalls:
                 await RisingEdge(self._clock)
@@ -101,6 +135,8 @@ class Source:
             stream.valid.value, stream.data.value = 1, held | behind & ~lanes
             if stream.keep is not None:
                 stream.keep.value = keep
+            if stream.size is not None:
+                stream.size.value = count - stream.size_less
             if stream.last is not None:
                 stream.last.value = int(last and at == len(data))
             await self._taken()
@@ -109,7 +145,7 @@ class Source:
     async def _taken(self) -> None:
         while True:
             await ReadOnly()
-            ready = self._stream.ready is None or str(self._stream.ready.value) == "1"
+            ready = self._stream.ready
             await RisingEdge(self._clock)
             if ready:
                 return
@@ -160,11 +196,10 @@ class Check:
     async def _run(self) -> None:
         while True:
             for stream in self._streams():
-                if stream.ready is not None:
-                    stream.ready.value = int(self._draw.random() >= self._stalls)
+                stream.accept(self._draw.random() >= self._stalls)
             await ReadOnly()
             comes = {id(stream) for stream in self._streams() if self._high("text", stream.valid)}
-            ready = {id(stream) for stream in self._streams() if stream.ready is None or str(stream.ready.value) == "1"}
+            ready = {id(stream) for stream in self._streams() if stream.ready}
             beats = [(stream, *stream.held(self._due(stream)), self._last(stream)) for stream in self._streams() if id(stream) in comes & ready]
             self.stalled += len(comes - ready)
             tag = str(self._tag.value) if self._tag_valid is not None and self._high("tag", self._tag_valid) else None
