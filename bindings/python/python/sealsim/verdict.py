@@ -127,7 +127,11 @@ def _of_texts(seen: list[Seen]) -> Stage:
         message = one.message
         found = exactly(one.software, message.iv, message.input, message.output, at, one.blocks[at], keys)
         if found is not None and not (masks_wrong and found.text.startswith("text went through")):
-            return _unless_all_are_masks(cases, found)
+            return _unless_aes_does_not_look(cases, bare, found)
+    known = _known(seen)
+    for one, at in cases[:6]:
+        if len(one.right(at)) == BLOCK and one.blocks[at] in known:
+            return Stage("text", f"the way of text: what comes out is {known[one.blocks[at]]}")
     # AES is right where a tag is, since H and the mask come from it.
     ended = [one for one in seen if one.tag is not None]
     proven = [one for one in ended if one.agrees]
@@ -160,9 +164,12 @@ def _ever(differences: Iterable[bytes]) -> int:
     return found
 
 
-def _unless_all_are_masks(cases: list[tuple[Seen, int]], found: Stage) -> Stage:
-    """The mask in place of each keystream: the counter may stand at J0, or the mask's register be taken for that of the keystream."""
+def _unless_aes_does_not_look(cases: list[tuple[Seen, int]], bare: list[Seen], found: Stage) -> Stage:
+    """The same for each block: counters may stand, or AES not take them; the mask's register may be taken for that of the keystream."""
     whole = [(one, at) for one, at in cases if len(one.right(at)) == BLOCK]
+    zeros = all(xor(one.blocks[at], one.given(at)) == one.software.h for one, at in whole)
+    if found.part == "counter" and zeros and any(one.tag == one.software.h for one in bare):
+        return Stage(None, "AES or counters: AES was given zeros for each block, and for J0")
     if found.part != "counter" or not any(at for _, at in whole):
         return found
     masks = all(xor(one.blocks[at], one.given(at)) == one.mask for one, at in whole)
@@ -240,6 +247,7 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
     for one in seen:
         message, software = one.message, one.software
         name = f"message {message.number}"
+        known[one.hashed[-BLOCK:]] = f"the length block of {name}"
         known |= {software.h: f"H of {name}", one.mask: f"E(K, J0) of {name}", message.tag: f"the tag of {name}"}
         known[software.counter_block(message.iv, -1)] = f"J0 of {name}"
         if one.tag is not None and len(one.tag) == BLOCK and one.tag_wrong and not one.bare:
