@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 STAGES = {
     "aes.v": [
         (r"first_key = ", {"AES", "key"}),
-        (r"done|round |round\b.*<=|is_last = ", {"AES", "control"}),
+        (r"if \(start\)|done|round |round\b.*<=|is_last = ", {"AES", "control"}),
         (r"", {"AES"}),
     ],
     "aes_gcm.v": [

@@ -293,8 +293,8 @@ class Scoreboard:
             seen = self._open[0]
             blocks, came = -(-len(seen.message.output) // BLOCK), len(seen.blocks) if self._through == 0 else None
             stage = "its tag did not come" if came is None else f"{came} of {blocks} blocks came, and no tag"
-            self._strays.append(f"message {seen.message.number}: {stage}")
-            self._first = self._first or Mismatch("missing", seen.message, Stage("control", stage), block=came)
+            self._strays.append(stage)
+            self._first = self._first or Mismatch("missing", seen.message, "", block=came)
         if self._first is not None:
             raise self._judged()
 

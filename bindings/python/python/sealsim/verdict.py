@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,8 @@ def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
             where = f": from block {wrong[0]} on others came in their place" if wrong else ""
             count = -(-len(one.message.output) // BLOCK)
             return Stage("control", f"{len(one.blocks)} of {count} blocks came before the tag of message {one.message.number}{where}")
+    if strays and not any(one.blocks or one.tag is not None for one in seen):
+        return Stage("control", "nothing came, not even a tag: the control waits for ever, maybe for an AES that is never done")
     return Stage("control", strays[0]) if strays else None
 
 
@@ -218,7 +220,7 @@ def _of_tags(seen: list[Seen]) -> Stage:
     known = _known(seen)
     if masks_wrong:
         return _of_masks(seen, masks_wrong, known, text_right)
-    found = _of_mask_block(wrong) or _hash_key(seen, wrong) or _hypothesis(wrong) or _one_block(wrong, known) or _bits_of_tag(wrong)
+    found = _of_mask_block(wrong) or _combined(seen) or _hash_key(seen, wrong) or _hypothesis(wrong) or _one_block(wrong, known) or _bits_of_tag(wrong)
     if found is not None:
         return found
     ended = [one for one in seen if one.tag is not None]
@@ -272,7 +274,7 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
 
 def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str], text_right: int) -> Stage:
     """Of a message without AAD and text, whose tag is E(K, J0)."""
-    found = _of_mask_block(masks_wrong)
+    found = _of_mask_block(masks_wrong) or _combined(seen)
     if found is not None:
         return found
     began = [_began(one, known) for one in masks_wrong]
@@ -302,7 +304,7 @@ def _began(one: Seen, known: dict[bytes, str]) -> Stage | None:
     """A value that GHASH had in place of zero, for nothing, if it is known."""
     value = xor(one.tag or b"", one.mask)
     start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(value)))
-    if start in known:
+    if start in known and gf.number(start) & ~LENGTHS:
         return Stage("GHASH", f"GHASH: it began with {known[start]} in place of zero")
     if value in known:
         return Stage("GHASH", f"GHASH: its value was {known[value]} in place of zero")
@@ -322,6 +324,26 @@ def _length_or_begin(seen: list[Seen], began: bytes) -> Stage:
         if gf.block_of(difference) == xor(one.tag or b"", one.message.tag):
             return Stage("GHASH", f"GHASH: it began with {began.hex()} in place of zero")
     return Stage(None, f"GHASH or the length block: of nothing it took {began.hex()} in place of zero")
+
+
+def _combined(seen: list[Seen]) -> Stage | None:
+    """GHASH's value and the mask, put together in another way: the same in all bits of all tags."""
+    ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK and not one.wrong_blocks()]
+    pairs = [(gf.number(xor(one.message.tag, one.mask)), gf.number(one.mask), gf.number(one.tag or b"")) for one in ended]
+    if len(pairs) < 2:
+        return None
+    ones = (1 << 128) - 1
+    ways: list[tuple[str, Callable[[int, int], int]]] = [
+        ("or", lambda value, mask: value | mask),
+        ("and", lambda value, mask: value & mask),
+        ("exclusive nor", lambda value, mask: value ^ mask ^ ones),
+        ("sum", lambda value, mask: value + mask & ones),
+        ("difference", lambda value, mask: value - mask & ones),
+    ]
+    for name, way in ways:
+        if all(way(value, mask) == tag for value, mask, tag in pairs):
+            return Stage("mask", f"the mask: the tag is the {name} of it and GHASH's value, not the exclusive or")
+    return None
 
 
 def _of_mask_block(wrong: Iterable[Seen]) -> Stage | None:
