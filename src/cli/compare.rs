@@ -7,16 +7,19 @@ use super::{
     output,
     page::{PageArgument, PageFile},
     plot::PlotFile,
+    run::Interruption,
     sample::SampleArgument,
     watch::Watch,
 };
 use crate::{
     config::Resolved,
-    explore::{self, CandidateError, CompareError, Compared, Comparison, Draws, Grid, Work},
+    explore::{
+        self, Candidate, CandidateError, CompareError, Compared, Comparison, Draws, Finished, Grid, Skipped, Work,
+    },
     figures::Row,
     report::{
         comparison::{self, Document},
-        plot,
+        plot::{self, drawing::Drawing},
     },
     system::{Direction, Memory, RunError},
     validate::pool,
@@ -120,34 +123,52 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
-    let file = if arguments.work.workload.is_some() { arguments.work.file()? } else { None };
-    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), file.as_ref())?);
+    let question = arguments.question()?;
     let page = arguments.begin()?;
-    let grid = Grid {
-        work: arguments.asked(file)?,
-        what_if: arguments.what_if.into(),
-        sample: arguments.sample.sample,
-        uncertainty: arguments.uncertainty.map(|count| Draws { count, seed: arguments.seed }),
-    };
-    let (memory, collectives) = match &grid.work {
-        Work::Copies { host_memory, .. } => (*host_memory, false),
-        Work::Workload { .. } => (Memory::Pinned, grid.work.calls_collectives()),
-    };
-    let (candidates, skipped) = explore::asked(&machine, &arguments.alternatives.design, memory, collectives)?;
-    let own = machine.resolve()?;
+    let Question { own, grid, candidates, .. } = &question;
     let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
-    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let watch = Watch::begin(format!("{} designs", candidates.len()));
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
-    let compared = explore::compare(&candidates, &grid, threads, &kept.finished, &observer, &progress);
+    let compared = explore::compare(candidates, grid, arguments.threads(), &kept.finished, &observer, &progress);
     watch.end();
     let (compared, left) = settle(kept, compared)?;
-    let comparison = compared.on(&own, grid.work, (&candidates, skipped));
+    let (own, comparison) = question.answered(compared);
     if left.is_ok() {
         plot.map_or(Ok(()), |plot| plot.write(&plot::comparison::drawn(&comparison)))?;
     }
     show(arguments.format, &comparison, (page.filter(|_| left.is_ok()), &own))?;
     left
+}
+
+/// What `--format json` prints, and what `--plot` draws; nothing is printed, written or kept.
+pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<(String, Drawing), Failure> {
+    let question = arguments.question()?;
+    let (finished, observer) = (Finished::default(), || interruption.control());
+    let Question { grid, candidates, .. } = &question;
+    let compared = explore::compare(candidates, grid, arguments.threads(), &finished, &observer, &|_| ());
+    let compared = compared.map_err(failed)?;
+    if compared.unfinished > 0 {
+        return Err(Failure::Verification(miette!("interrupted")));
+    }
+    let (_, comparison) = question.answered(compared);
+    Ok((output::json(&Document::of(&comparison))?, plot::comparison::drawn(&comparison)))
+}
+
+/// What is to be compared.
+struct Question {
+    /// The machine without designs.
+    own: Resolved,
+    grid: Grid,
+    candidates: Vec<Candidate>,
+    skipped: Vec<Skipped>,
+}
+
+impl Question {
+    /// The machine, and the comparison.
+    fn answered(self, compared: Compared) -> (Resolved, Comparison) {
+        let comparison = compared.on(&self.own, self.grid.work, (&self.candidates, self.skipped));
+        (self.own, comparison)
+    }
 }
 
 /// Keeps what is finished if anything is left: the failure that it then is comes in addition to what there is to print.
@@ -192,6 +213,27 @@ fn show(
 }
 
 impl Arguments {
+    fn question(&self) -> Result<Question, Failure> {
+        let file = if self.work.workload.is_some() { self.work.file()? } else { None };
+        let machine = self.alternatives.machine(&machine_of(self.config.as_deref(), file.as_ref())?);
+        let grid = Grid {
+            work: self.asked(file)?,
+            what_if: self.what_if.into(),
+            sample: self.sample.sample,
+            uncertainty: self.uncertainty.map(|count| Draws { count, seed: self.seed }),
+        };
+        let (memory, collectives) = match &grid.work {
+            Work::Copies { host_memory, .. } => (*host_memory, false),
+            Work::Workload { .. } => (Memory::Pinned, grid.work.calls_collectives()),
+        };
+        let (candidates, skipped) = explore::asked(&machine, &self.alternatives.design, memory, collectives)?;
+        Ok(Question { own: machine.resolve()?, grid, candidates, skipped })
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(pool::threads, usize::from)
+    }
+
     /// Begins the page, if one is asked for.
     fn begin(&self) -> Result<Option<PageFile>, Failure> {
         let config = self.config.as_deref().map(Path::new);

@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let parting = parting(&sides[0].events, &sides[1].events);
     let difference = Difference::new(&sides, parting.as_ref());
     let text = match arguments.format {
-        RunFormat::Text | RunFormat::Nothing => output::fitted(&difference.text(arguments.top)),
+        RunFormat::Text | RunFormat::Nothing | RunFormat::Silent => output::fitted(&difference.text(arguments.top)),
         RunFormat::Json => output::json(&difference)?,
     };
     output::print(&text);

@@ -11,7 +11,6 @@ use crate::{
     config::Resolved,
     explore::explain::{ExplainError, Which, free_first, observe},
     report::explain::Explanation,
-    sim::Control,
     system::RunError,
     workload::Workload,
 };
@@ -74,23 +73,31 @@ fn which(text: &str) -> Result<Which, String> {
 
 /// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let explanation = explanation(arguments, &Interruption::listen())?;
+    let text = match arguments.format {
+        RunFormat::Json => output::json(&explanation)?,
+        _ => output::fitted(&explanation.text(arguments.top)),
+    };
+    output::print(&text);
+    Ok(())
+}
+
+/// What `--format json` prints; nothing is printed.
+pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<String, Failure> {
+    output::json(&explanation(arguments, interruption)?)
+}
+
+fn explanation(arguments: &Arguments, interruption: &Interruption) -> Result<Explanation, Failure> {
     let (resolved, workload) = arguments.asked()?;
-    let interruption = Interruption::listen();
     let workload = workload.only_timing(u64::MAX);
-    let mut observer = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+    let mut observer = |_| interruption.control();
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
     let repeat = || request(&workload, &collectives);
     let first = repeat().map_err(ExplainError::from);
     let observed = first.and_then(|request| observe(&resolved.machine, request, &mut observer)).map_err(failed)?;
     let message = arguments.message.map(|which| observed.message(which)).transpose().map_err(failed)?;
     let freed = free_first(&resolved, &observed, &repeat, &mut observer).map_err(failed)?;
-    let explanation = Explanation::new(&observed, freed.as_ref(), message);
-    let text = match arguments.format {
-        RunFormat::Text | RunFormat::Nothing => output::fitted(&explanation.text(arguments.top)),
-        RunFormat::Json => output::json(&explanation)?,
-    };
-    output::print(&text);
-    Ok(())
+    Ok(Explanation::new(&observed, freed.as_ref(), message))
 }
 
 impl Arguments {

@@ -67,6 +67,11 @@ impl List {
     }
 }
 
+/// What is shipped, as `--format json` prints it.
+pub(super) fn shipped() -> serde_json::Value {
+    to_json(&configurations().collect::<Vec<_>>())
+}
+
 /// The shipped machines, designs and engines. Further things to list are further functions that give rows.
 fn configurations() -> impl Iterator<Item = Row> {
     SHIPPED.iter().map(row)

@@ -5,10 +5,11 @@
 //! ```
 //!
 //! One thread serves all. Whoever does not know the address, which holds a random token, finds nothing. A request that calls the server by another name
-//! than the loopback's is refused, so that no page of the web can reach it by a name of its own. What a stranger may take of the program is bounded:
+//! than the loopback's is refused, so that no page of the web can reach it by a name of its own; so is one that another page sends. What a stranger may take of the program is bounded:
 //! connections, bytes and number of headers, the time until they are there, the time of a connection; no request has a body. Where there are too many
 //! connections, the oldest that has not shown the token goes. A handler that panics ends its connection, and nothing else.
 
+use super::Failure;
 use http_body_util::Full;
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
@@ -21,6 +22,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
+use miette::miette;
 use std::{
     convert::Infallible,
     future::Future,
@@ -60,8 +62,17 @@ const PAUSE: Duration = Duration::from_millis(50);
 const LAST: Duration = Duration::from_millis(300);
 
 pub(super) trait Site: Send + Sync + 'static {
-    /// The answer to a request below the address, without its query. It must not block.
-    fn answer(&self, method: &Method, path: &str) -> impl Future<Output = Answer> + Send;
+    /// The answer to a request below the address. It must not block.
+    fn answer(&self, asked: Asked<'_>) -> impl Future<Output = Answer> + Send;
+}
+
+/// A request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub method: &'a Method,
+    /// What follows the address.
+    pub path: &'a str,
+    pub query: &'a str,
 }
 
 #[derive(Debug)]
@@ -238,13 +249,32 @@ impl<S: Site> House<S> {
         if !self.hosts.iter().any(|name| host == Some(name.as_bytes())) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to the loopback's names only\n");
         }
+        // A browser says which page a request comes from, if it is another one than the server's.
+        let origin = request.headers().get(header::ORIGIN).map(HeaderValue::as_bytes);
+        let is_own =
+            |origin: &[u8]| self.hosts.iter().any(|name| origin.strip_prefix(b"http://") == Some(name.as_bytes()));
+        if !origin.is_none_or(is_own) {
+            return Answer::text(StatusCode::FORBIDDEN, "this server answers to its own page only\n");
+        }
         let Some(path) = request.uri().path().strip_prefix(&self.root) else { return Answer::none() };
         known.store(true, Ordering::Relaxed);
         if !request.body().is_end_stream() {
             return Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n");
         }
-        self.site.answer(request.method(), path).await
+        let query = request.uri().query().unwrap_or_default();
+        self.site.answer(Asked { method: request.method(), path, query }).await
     }
+}
+
+/// A port that cannot be had. `names` are what asks for it, what to write for a free one, and for another one.
+pub(super) fn refused((what, free, other): (&str, &str, &str), port: u16, error: &io::Error) -> Failure {
+    let help = format!("{free} for a free port, or give another one as {other}");
+    let text = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("{what}: port {port} is in use"),
+        io::ErrorKind::PermissionDenied => format!("{what}: port {port} is not for everybody: {error}"),
+        _ => format!("{what}: nothing can be served on 127.0.0.1: {error}"),
+    };
+    Failure::InputOutput(miette!(help = help, "{text}"))
 }
 
 /// 128 random bits in hexadecimal: a keyed hash whose key the system has drawn.
@@ -264,7 +294,7 @@ mod tests {
     struct Fragile;
 
     impl Site for Fragile {
-        async fn answer(&self, _: &Method, path: &str) -> Answer {
+        async fn answer(&self, Asked { path, .. }: Asked<'_>) -> Answer {
             assert!(path != "panic", "as asked for");
             Answer::text(StatusCode::OK, "well\n")
         }

@@ -65,6 +65,17 @@ pub enum Switch {
     Off,
 }
 
+impl Switch {
+    /// As the command line takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
 impl MachineArguments {
     /// Reads and checks the machine.
     ///

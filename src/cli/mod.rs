@@ -16,6 +16,7 @@ mod failure;
 mod faults;
 mod import;
 mod kept;
+pub mod lab;
 mod limits;
 mod list;
 mod list_faults;
@@ -51,6 +52,7 @@ use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 
 pub use failure::Failure;
 pub use machine::{AlternativeArguments, MachineArguments, OverlayArguments, SettingArguments, Switch};
+pub use run::Interruption;
 pub use tlp::{tlp_from_json, tlp_to_json};
 pub use work::WorkArguments;
 
@@ -69,6 +71,7 @@ enum Verb {
     Explain(explain::Arguments),
     Diff(diff::Arguments),
     Compare(compare::Arguments),
+    Lab(lab::Arguments),
     Collective(collective::Arguments),
     Describe(describe::Describe),
     List(list::List),
@@ -133,6 +136,7 @@ pub fn main() -> ExitCode {
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Lab(arguments) => lab::run(&arguments),
         Verb::Collective(arguments) => collective::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),

@@ -79,6 +79,11 @@ pub(super) fn command_line() -> String {
     words.join(" ")
 }
 
+/// Words as a shell takes them.
+pub(super) fn shell_words(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word.into())).collect::<Vec<_>>().join(" ")
+}
+
 fn quoted(word: OsString) -> String {
     let word = word.to_string_lossy();
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=+,@%".contains(one);

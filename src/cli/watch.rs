@@ -25,7 +25,7 @@ impl Watch {
 
     /// Whether to go on.
     pub fn control(&self) -> Control {
-        if self.interruption.asked() { Control::Stop } else { Control::Continue }
+        self.interruption.control()
     }
 
     pub fn tell(&self, part: f64) {

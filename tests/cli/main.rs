@@ -17,6 +17,7 @@ mod hostile;
 mod input;
 mod inside;
 mod instructions;
+mod lab;
 mod live;
 mod named;
 mod new_machine;

@@ -80,6 +80,12 @@ impl Describe {
 }
 
 impl Describe {
+    /// What `--format json` prints of a machine, and what `--format toml` prints.
+    pub(super) fn answer(&self) -> Result<(String, String), Failure> {
+        let resolved = self.machine.resolve()?;
+        Ok((format!("{:#}\n", to_json(&resolved)), resolved.to_toml()?))
+    }
+
     fn engine(&self, engine: &DescribedEngine) -> Result<(), Failure> {
         let overlays = &self.machine.overlays;
         if !overlays.design.is_empty() || overlays.settings.cc.is_some() {

@@ -2,7 +2,7 @@
 
 use super::{
     Interruption, RunFormat,
-    inside::{Inside, InsideArguments},
+    inside::{Inside, InsideArguments, Look},
     live::{CopyState, Live, LiveArguments, Subject},
     progress::Progress,
 };
@@ -59,6 +59,16 @@ pub(in crate::cli) struct Job {
     pub live: LiveArguments,
 }
 
+/// What comes of a run.
+struct Results {
+    report: Report,
+    outcome: Outcome,
+    /// What a page shows of its inside.
+    look: Option<Look>,
+    /// Whether the recording that its live page asked for was written.
+    recorded: Result<(), Failure>,
+}
+
 /// What a manifest says about the run that it is of.
 pub(in crate::cli) struct Expected {
     pub event_digest: String,
@@ -76,14 +86,34 @@ impl Job {
         result
     }
 
+    /// What `--format json` prints, for whoever asks within this program: nothing is printed.
+    pub fn answer(mut self, interruption: &Interruption) -> Result<String, Failure> {
+        self.format = RunFormat::Silent;
+        output::json(&self.results(false, None, interruption)?.report)
+    }
+
     fn carry_out(mut self, live: Option<&Live>, interruption: &Interruption) -> Result<(), Failure> {
         let page = self.page.take();
+        let Results { report, outcome, look, recorded } = self.results(page.is_some(), live, interruption)?;
+        self.print(&report, || report.text(output::width(), self.all))?;
+        if let Some(page) = page {
+            let looked = |page: Page| match &look {
+                Some(look) => page.with_look(&look.record, &look.messages),
+                None => page,
+            };
+            page.write(&report, |page| looked(page).with_configuration(&describe::to_json(&self.resolved)))?;
+        }
+        self.verdict(&report).and_then(|()| self.strikes(&outcome)).and(recorded)
+    }
+
+    /// Runs, and writes the files that are not made of the report.
+    fn results(&self, has_page: bool, live: Option<&Live>, interruption: &Interruption) -> Result<Results, Failure> {
         let payload = self.payload_record(interruption)?;
         let manifest = self.manifest.as_deref().map(create).transpose()?;
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
-        let looked_at = page.is_some() && self.sample.is_none();
+        let looked_at = has_page && self.sample.is_none();
         let inside = self.inside.begin(&self.resolved.machine, self.workload.data, looked_at)?;
         let sampled = self.sampled(&collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let (outcome, sampled) = match sampled {
@@ -105,15 +135,7 @@ impl Job {
         let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let mut report = self.report(&outcome, &arrivals, limits, wall, sampled);
         report.collectives = CollectiveRecord::all(&collectives);
-        self.print(&report, || report.text(output::width(), self.all))?;
-        if let Some(page) = page {
-            let looked = |page: Page| match &look {
-                Some(look) => page.with_look(&look.record, &look.messages),
-                None => page,
-            };
-            page.write(&report, |page| looked(page).with_configuration(&describe::to_json(&self.resolved)))?;
-        }
-        self.verdict(&report).and_then(|()| self.strikes(&outcome)).and(recorded)
+        Ok(Results { report, outcome, look, recorded })
     }
 
     /// The payload's digest where a manifest needs it; a repeated run's must be the one of its manifest.
@@ -140,7 +162,7 @@ impl Job {
 
     /// How long the collectives of a workload take on the machine.
     fn collectives(&self, interruption: &Interruption) -> Result<CollectiveTimes, Failure> {
-        let mut observer = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+        let mut observer = |_| interruption.control();
         self.workload.collectives(&self.resolved.machine, &mut observer).map_err(|error| match error {
             CollectiveError::Run(error) => self.failed(error, &[]),
             error => collective::failed(error),
@@ -156,7 +178,7 @@ impl Job {
         let Some(sample) = self.sample else { return Ok(None) };
         let threads = self.threads.map_or_else(pool::threads, NonZero::get);
         let (machine, workload) = (&self.resolved.machine, &self.workload);
-        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        let observer = || interruption.control();
         sampling::sample(Asked { machine, workload, collectives, sample, threads }, &observer)
     }
 
@@ -169,7 +191,8 @@ impl Job {
     ) -> Result<Outcome, RunError> {
         let request =
             self.workload.request(arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))?;
-        let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel);
+        let is_silent = self.format == RunFormat::Silent;
+        let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel, is_silent);
         let machine = &self.resolved.machine;
         let mut observer = |now| {
             progress.show(now, arrivals);
@@ -258,7 +281,7 @@ impl Job {
         let printed = match self.format {
             RunFormat::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
             RunFormat::Text => Ok(text()),
-            RunFormat::Nothing => return Ok(()),
+            RunFormat::Nothing | RunFormat::Silent => return Ok(()),
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }

@@ -1,5 +1,6 @@
 //! Ctrl-C and SIGTERM: the run is asked to stop, so that it can clean up.
 
+use crate::sim::Control;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -7,7 +8,7 @@ use std::sync::{
 
 /// Whether the user has asked to stop.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Interruption(Arc<AtomicBool>);
+pub struct Interruption(Arc<AtomicBool>);
 
 impl Interruption {
     /// Listens for the signals from now on. If that is not possible, they end the process as ever.
@@ -16,6 +17,16 @@ impl Interruption {
         let flag = Arc::clone(&interruption.0);
         let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
         interruption
+    }
+
+    /// Asks for it, as a signal does.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to go on.
+    pub fn control(&self) -> Control {
+        if self.asked() { Control::Stop } else { Control::Continue }
     }
 
     pub fn asked(&self) -> bool {

@@ -1,10 +1,10 @@
 //! What limited the copies of a run: from its accounts, and for the copy that ended last measured.
 
-use super::{Interruption, Job};
+use super::{Interruption, Job, RunFormat};
 use crate::{
     cli::output,
     explore::what_if::{self, LimitedBy},
-    sim::{Control, SimulationError},
+    sim::SimulationError,
     system::{Outcome, Request, RunError},
     workload::{Arrival, Workload, collective::CollectiveTimes},
 };
@@ -21,10 +21,11 @@ impl Job {
         let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
         let Some((last, most)) = last.zip(self.asked(outcome)) else { return Ok(limits) };
         let repeat = |most| request(&self.workload.only_timing(most), collectives);
-        let mut observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        let mut observer = || interruption.control();
         match what_if::measure(&self.resolved, &repeat, last, most, &mut observer) {
             Ok(found) => limits[last] = limits[last].clone().measured(found),
             // The run itself is complete: it is only not known what limits it.
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) if self.format == RunFormat::Silent => {}
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => {
                 output::complain(format_args!("interrupted: what limits copy {} was not measured", last + 1));
             }

@@ -9,7 +9,7 @@ mod progress;
 
 pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
-pub(super) use interruption::Interruption;
+pub use interruption::Interruption;
 pub(super) use limits::request;
 pub(super) use live::LiveArguments;
 
@@ -167,10 +167,22 @@ pub(super) enum RunFormat {
     /// Nothing is printed: the results go elsewhere.
     #[value(skip)]
     Nothing,
+    /// As [`Self::Nothing`], and no progress is shown: another part of this program takes the results.
+    #[value(skip)]
+    Silent,
 }
 
 /// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    job(arguments)?.execute(&Interruption::listen())
+}
+
+/// What `--format json` prints; nothing is printed.
+pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<String, Failure> {
+    job(arguments)?.answer(interruption)
+}
+
+fn job(arguments: &Arguments) -> Result<Job, Failure> {
     check(arguments)?;
     let file = arguments.work.file()?;
     let resolved = resolve(arguments, file.as_ref())?;
@@ -192,7 +204,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let injections = arguments.inject.iter().map(|InjectionArgument(one)| one.clone()).collect();
     let page = arguments.page.begin(&files(arguments))?;
-    let job = Job {
+    Ok(Job {
         resolved,
         workload: Workload { copies, steps, payload, data, seed: arguments.seed, kernel, injections },
         out: arguments.out.clone(),
@@ -208,8 +220,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         threads: arguments.threads.and_then(|threads| NonZero::new(threads.into())),
         inside: arguments.inside.clone(),
         live: arguments.live.clone(),
-    };
-    job.execute(&Interruption::listen())
+    })
 }
 
 /// The machine, with all that lies over it.

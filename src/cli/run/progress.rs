@@ -20,8 +20,9 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub fn new(total: u64, data: DataMode, kernel: Kernel) -> Self {
-        Self { started: Instant::now(), total, data, kernel, bar: None, watched: io::stderr().is_terminal() }
+    pub fn new(total: u64, data: DataMode, kernel: Kernel, is_silent: bool) -> Self {
+        let watched = !is_silent && io::stderr().is_terminal();
+        Self { started: Instant::now(), total, data, kernel, bar: None, watched }
     }
 
     /// Notes how far the run is.

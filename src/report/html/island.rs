@@ -6,7 +6,7 @@ const SHELL: &str = include_str!("page/shell.html");
 /// What all pages look like.
 pub(super) const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they build on each other.
-const SCRIPTS: [&str; 19] = [
+pub(super) const SCRIPTS: [&str; 19] = [
     include_str!("page/base.js"),
     include_str!("page/figures.js"),
     include_str!("page/palette.js"),
@@ -29,7 +29,7 @@ const SCRIPTS: [&str; 19] = [
 ];
 
 /// So many of them, from the first on, are of use to any page.
-const COMMON: usize = 4;
+pub(super) const COMMON: usize = 4;
 
 /// The scripts that are of use to any page, then one that builds on them, as one.
 pub(super) fn script_on_common(own: &'static str) -> String {

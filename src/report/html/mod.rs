@@ -11,6 +11,7 @@
 
 mod error;
 mod island;
+pub mod lab;
 mod live;
 mod looked;
 mod shape;

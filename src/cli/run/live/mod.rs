@@ -17,7 +17,11 @@ mod watcher;
 use super::inside::stream_copies;
 use crate::cli::places::Named;
 use crate::{
-    cli::{Failure, loopback::Server, output},
+    cli::{
+        Failure,
+        loopback::{self, Server},
+        output,
+    },
     report::html::LivePage,
     system::Outcome,
 };
@@ -27,7 +31,7 @@ use miette::miette;
 use recording::{Recording, destination};
 use site::LiveSite;
 pub(super) use snapshot::CopyState;
-use std::{cell::RefCell, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{cell::RefCell, path::PathBuf, sync::Arc, time::Duration};
 pub(super) use watcher::{Subject, Watcher};
 
 /// Arguments.
@@ -66,22 +70,12 @@ impl LiveArguments {
         let Some(port) = self.live else { return Ok(None) };
         let desk = Arc::new(Desk::new(self.live_hold));
         let site = LiveSite { page: LivePage::new(machine), desk: Arc::clone(&desk) };
-        let server = Server::begin(port, site).map_err(|error| refused(port, &error))?;
+        let server = Server::begin(port, site)
+            .map_err(|error| loopback::refused(("--live", "write --live", "--live=8080"), port, &error))?;
         output::complain(format_args!("live: {}", server.address()));
         let recording = RefCell::new(Recording::new(destination(self.live_record.as_deref())));
         Ok(Some(Live { desk, server, recording, hold: self.live_hold }))
     }
-}
-
-/// A port that cannot be had.
-fn refused(port: u16, error: &io::Error) -> Failure {
-    let help = "write --live for a free port, or give another one as --live=8080";
-    let text = match error.kind() {
-        io::ErrorKind::AddrInUse => format!("--live: port {port} is in use"),
-        io::ErrorKind::PermissionDenied => format!("--live: port {port} is not for everybody: {error}"),
-        _ => format!("--live: nothing can be served on 127.0.0.1: {error}"),
-    };
-    Failure::InputOutput(miette!(help = help, "{text}"))
 }
 
 pub(super) struct Live {

@@ -2,10 +2,10 @@
 
 use super::desk::{Desk, Order};
 use crate::{
-    cli::loopback::{Answer, Site},
+    cli::loopback::{Answer, Asked, Site},
     report::html::LivePage,
 };
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use std::sync::Arc;
 
 pub struct LiveSite {
@@ -14,7 +14,7 @@ pub struct LiveSite {
 }
 
 impl Site for LiveSite {
-    async fn answer(&self, method: &Method, path: &str) -> Answer {
+    async fn answer(&self, Asked { method, path, .. }: Asked<'_>) -> Answer {
         let is_known = path.is_empty() || path == "state" || order(path).is_some();
         match (method.as_str(), path) {
             ("GET", "") => Answer::new(StatusCode::OK, "text/html; charset=utf-8", self.page.html.clone())

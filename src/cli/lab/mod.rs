@@ -1,0 +1,125 @@
+//! `sealsim lab`: a page to explore with.
+//!
+//! ```text
+//!   browser --- HTTP on the loopback --- LabSite --- State: a query --- Simulator: one thread --- the verbs' own code
+//! ```
+
+mod answer;
+mod iteration;
+mod simulator;
+mod site;
+mod state;
+
+pub use answer::{Answer, answer};
+pub use iteration::IterationState;
+pub use state::{Question, State, StateError};
+
+use super::{
+    Failure,
+    loopback::{self, Server},
+    machine::MachineArguments,
+    output,
+    run::Interruption,
+};
+use clap::Args;
+use simulator::Simulator;
+use site::LabSite;
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+/// So often it looks whether the user wants the program to end.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Serve a page to explore with, to this computer only: move parameters of a machine and see at once what a copy takes and what limits it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The address is printed, and opened in a browser if there is one. It holds a random token: who does not know it finds nothing. The program serves until Ctrl-C.
+
+The page begins with the machine and what lies over it here. Choose other machines and designs, search parameters by name, unit or meaning, and move them: \
+each has its range and its source. The first answer comes within a moment, of large copies from a sample, and says so; then the exact one with what limits the copy, the path \
+of a message, and the rate by the size of a copy. A second state beside the first shows what a change does.
+
+Each answer is the JSON of a command, which the page shows: what it says, the command line says too. The page can give any shipped machine and design, \
+and the files that this command names; it reads no other file and writes none. One run at a time is simulated, in one thread.
+
+Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 a port that cannot be had.
+
+Examples:
+  sealsim lab
+  sealsim lab hgx-h100-8gpu --design fastrack
+  sealsim lab my-machine.toml --design my-idea.toml --port 8080 --no-open
+
+docs/lab.md describes the page.")]
+pub struct Arguments {
+    #[command(flatten)]
+    machine: LabMachine,
+    /// The port of the page; a free one if not given
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// The machine that the page begins with.
+#[derive(Debug, Args)]
+struct LabMachine {
+    /// The machine to begin with: a TOML file, or the name of a shipped one. A file takes precedence
+    #[arg(value_name = "CONFIG", default_value = "h100-nvl-tdx")]
+    config: String,
+    #[command(flatten)]
+    overlays: super::OverlayArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let LabMachine { config, overlays } = &arguments.machine;
+    MachineArguments { config: config.clone(), overlays: overlays.clone() }.resolve()?;
+    let interruption = Interruption::listen();
+    let simulator = Simulator::begin().map_err(|error| Failure::input_output("lab: a thread", &error))?;
+    let offered = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
+    let site = LabSite { simulator, offered, first: first(config, overlays) };
+    let port = arguments.port;
+    let server = Server::begin(port, site)
+        .map_err(|error| loopback::refused(("lab", "leave out --port", "--port 8080"), port, &error))?;
+    output::print(&format!("lab: {}\n", server.address()));
+    output::print("Ctrl-C ends it.\n");
+    if !arguments.no_open && !open(server.address()) {
+        output::complain("No browser was found: open the address yourself.");
+    }
+    while !interruption.asked() {
+        thread::sleep(GLANCE);
+    }
+    server.end();
+    Ok(())
+}
+
+/// The state that the page begins with, as a query.
+fn first(config: &str, overlays: &super::OverlayArguments) -> String {
+    let part = |name: &str, value: &str| format!("{name}={}", state::encoded(value));
+    let mut parts = vec![part("machine", config)];
+    parts.extend(overlays.design.iter().map(|design| part("design", design)));
+    parts.extend(overlays.settings.cc.map(|cc| part("cc", cc.name())));
+    parts.extend(overlays.settings.set.iter().map(|set| part("set", set)));
+    parts.push(part("copy", "h2d:64MiB"));
+    parts.join("&")
+}
+
+/// Opens an address in the user's browser. Where there is no desktop, there is none.
+fn open(address: &str) -> bool {
+    let (program, first): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/c", "start", ""]),
+        _ if std::env::var_os("DISPLAY").or_else(|| std::env::var_os("WAYLAND_DISPLAY")).is_none() => return false,
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(first).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}

@@ -1,0 +1,136 @@
+//! What is served: the page, and answers to questions about states.
+//!
+//! ```text
+//!   choices, fields           what there is to choose, and what each parameter means
+//!   QUESTION?STATE            { command, answer }: the JSON of the command
+//!   plot.svg?STATE, .pdf      the picture of the curve
+//!   workload?STATE            the same for a workload; workload.svg, workload.pdf
+//!   machine.toml?STATE        the machine as a file
+//! ```
+
+use super::{
+    answer::Answer as Found,
+    iteration::{IterationState, workloads},
+    simulator::Simulator,
+    state::{Question, State, StateError},
+};
+use crate::{
+    cli::{
+        list,
+        loopback::{Answer, Asked, Site},
+        page::shell_words,
+    },
+    config::{self, ConfigField},
+    report::{html::lab, plot::Format},
+};
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub struct LabSite {
+    pub simulator: Arc<Simulator>,
+    /// Machine files and designs that the command line names.
+    pub offered: Vec<String>,
+    /// The state that the page begins with.
+    pub first: String,
+}
+
+impl Site for LabSite {
+    async fn answer(&self, Asked { method, path, query }: Asked<'_>) -> Answer {
+        if method != Method::GET {
+            return Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n");
+        }
+        if let Some((sort, text)) = lab::file(path) {
+            return Answer::new(StatusCode::OK, sort, text).with_policy(lab::POLICY);
+        }
+        let answered = match path {
+            "choices" => Ok(object(&self.choices())),
+            "fields" => Ok(object(&fields())),
+            "plot.svg" => self.plot(self.command(query, Question::Curve), SVG).await,
+            "plot.pdf" => self.plot(self.command(query, Question::Curve), PDF).await,
+            "workload" => self.question(self.iteration(query)).await,
+            "workload.svg" => self.plot(self.iteration(query), SVG).await,
+            "workload.pdf" => self.plot(self.iteration(query), PDF).await,
+            "machine.toml" => self.toml(query).await,
+            _ => match Question::ALL.into_iter().find(|question| question.name() == path) {
+                Some(question) => self.question(self.command(query, question)).await,
+                None => Err(Answer::none()),
+            },
+        };
+        answered.unwrap_or_else(|refused| refused)
+    }
+}
+
+/// A command, or why a query asks for none.
+type Command = Result<Vec<String>, Answer>;
+
+const SVG: (Format, &str) = (Format::Svg, "image/svg+xml");
+const PDF: (Format, &str) = (Format::Pdf, "application/pdf");
+
+impl LabSite {
+    fn choices(&self) -> Value {
+        json!({
+            "first": self.first,
+            "offered": self.offered,
+            "shipped": list::shipped(),
+            "workloads": workloads(),
+            "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn command(&self, query: &str, question: Question) -> Command {
+        State::read(query, &self.offered).map(|state| state.command(question)).map_err(wrong)
+    }
+
+    fn iteration(&self, query: &str) -> Command {
+        IterationState::read(query, &self.offered).map(|state| state.command()).map_err(wrong)
+    }
+
+    async fn question(&self, command: Command) -> Result<Answer, Answer> {
+        let command = command?;
+        let words = json!(shell_words(&command));
+        let found = self.found(command).await?;
+        // The command's JSON as it is: nothing in between can change a figure.
+        let body = format!("{{\"command\":{words},\"answer\":{}}}", found.json);
+        Ok(Answer::new(StatusCode::OK, "application/json", body))
+    }
+
+    async fn plot(&self, command: Command, (format, sort): (Format, &'static str)) -> Result<Answer, Answer> {
+        let found = self.found(command?).await?;
+        match found.drawing.as_ref().map(|drawing| format.write(drawing)) {
+            Some(Ok(bytes)) => Ok(Answer::new(StatusCode::OK, sort, bytes)),
+            _ => Err(Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "there is no picture\n")),
+        }
+    }
+
+    async fn toml(&self, query: &str) -> Result<Answer, Answer> {
+        let found = self.found(self.command(query, Question::Describe)?).await?;
+        Ok(Answer::new(StatusCode::OK, "application/toml", found.toml.clone().unwrap_or_default()))
+    }
+
+    async fn found(&self, command: Vec<String>) -> Result<Arc<Found>, Answer> {
+        self.simulator.ask(command).await.map_err(|why| refused(StatusCode::UNPROCESSABLE_ENTITY, why))
+    }
+}
+
+fn wrong(error: StateError) -> Answer {
+    refused(StatusCode::BAD_REQUEST, error.to_string())
+}
+
+fn refused(status: StatusCode, why: String) -> Answer {
+    Answer::new(status, "text/plain; charset=utf-8", why)
+}
+
+fn object(value: &Value) -> Answer {
+    Answer::new(StatusCode::OK, "application/json", value.to_string())
+}
+
+/// What each parameter means, by its path.
+fn fields() -> Value {
+    let field = |one: ConfigField| {
+        let choices: Vec<_> = one.choices.iter().map(|(name, means)| json!({ "name": name, "means": means })).collect();
+        let all = json!({ "words": one.words, "meaning": one.meaning, "takes": one.takes, "choices": choices });
+        (one.path, all)
+    };
+    config::fields().into_iter().map(field).collect()
+}

@@ -1,0 +1,143 @@
+// What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
+
+import { bytes, category, el, number, percent, sv, time } from "./base.js";
+import { write } from "./state.js";
+
+const STAGES = {
+  cipher: "the CPU seals or opens it",
+  staging: "it waits in staging",
+  submission: "the driver submits it",
+  link: "its TLPs go over the link",
+  engine: "the engine of the copy engine",
+  tag: "its tag is checked",
+  release: "it is released",
+};
+
+// A part of the answers: a heading, and what is filled in when it is known.
+function part(heading) {
+  const body = el("div", { class: "fresh" });
+  return { body, box: el("div", { hidden: true }, el("h3", {}, heading), body) };
+}
+
+function table(caption, head, lines) {
+  return el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", { class: "hidden" }, caption),
+    el("thead", {}, el("tr", {}, head.map((name, at) => el("th", { scope: "col", class: at > 0 ? "number" : null }, name)))),
+    el("tbody", {}, lines.map((line) => el("tr", {}, line.map((cell, at) => el("td", { class: at > 0 ? "number" : null }, cell)))))));
+}
+
+// `relax(path, value)` sets a parameter.
+export function answers(name, relax) {
+  const parts = { limit: part("What limits it"), path: part("Where the time of a message goes"), cost: part("Area, energy, clock"), curve: part("Rate by the size of a copy"), command: part("The same on the command line") };
+  const tiles = el("div", { class: "tiles fresh" });
+  const said = el("p", { class: "state", role: "status", "aria-live": "polite" });
+  const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
+  const box = el("div", { class: "answers", "aria-busy": "false" }, said, failed, tiles, Object.values(parts).map((one) => one.box));
+  const commands = new Map();
+  let shown = {};
+
+  const fill = (one, ...children) => {
+    one.body.replaceChildren(...children.flat().filter(Boolean));
+    one.box.hidden = false;
+  };
+  const figure = (value, label, main = false) => el("div", { class: "tile" }, el("b", { class: main ? "main" : null, "data-figure": label }, value), el("span", {}, label));
+
+  function drawTiles({ copies, tag_queue: tags, sampled }) {
+    const copy = copies[0];
+    const within = sampled?.confidence ? ` (±${number((50 * (sampled.high - sampled.low)) / sampled.high, 2)} %)` : "";
+    shown = { rate: copy.gb_per_s, time: copy.end_ps - copy.start_ps, first: copy.first_verified_at_ps, exposure: tags.exposure_ps };
+    tiles.replaceChildren(
+      figure(`${copy.gb_per_s.toFixed(3)} GB/s${within}`, "rate", true),
+      figure(time(shown.time), "time of the copy"),
+      figure(copy.first_verified_at_ps === null ? "no tags" : time(copy.first_verified_at_ps), "first message verified"),
+      figure(tags.exposure_ps === 0 ? "none" : time(tags.exposure_ps), "longest exposure of unverified plaintext"),
+      figure(String(copy.messages), copy.messages === 1 ? "message" : "messages"),
+    );
+    if (!copy.delivered) tiles.append(figure("not delivered", copy.reason ?? "the copy"));
+  }
+
+  function drawLimit({ copies: [{ limited_by: words, limited_by_parts: found }] }) {
+    const gain = found.measured && found.parameter && found.relaxed_to;
+    fill(parts.limit, el("p", {}, words), gain && el("p", {}, el("button", { type: "button", click: () => relax(found.parameter, found.relaxed_to) }, `Set ${found.parameter} to ${found.relaxed_to}`)));
+  }
+
+  function drawPath({ message, freed }) {
+    if (!message) return fill(parts.path, el("p", { class: "soft" }, "Nothing is sealed here."));
+    const whole = message.end_ps - message.start_ps;
+    const steps = message.stages.map(({ stage, start_ps: from, end_ps: to }) => ({ stage, from: from - message.start_ps, long: to - from }));
+    const rects = steps.map(({ stage, from, long }) => sv("rect", { x: (1000 * from) / whole, y: 0, width: Math.max((1000 * long) / whole, 1), height: 20, fill: category(stage) }, sv("title", {}, `${stage}: ${time(long)}`)));
+    const swatch = (stage) => sv("svg", { width: 12, height: 12, "aria-hidden": "true" }, sv("rect", { width: 12, height: 12, fill: category(stage) }));
+    const next = freed && `If ${freed.place} took no time, the copy would take ${time(freed.simulated_ps)}.`;
+    fill(parts.path,
+      sv("svg", { class: "stages", viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": `stages of a message of ${bytes(message.bytes)}` }, rects),
+      table(`stages of a message of ${bytes(message.bytes)}`, ["stage", "time", "of the message"], steps.map(({ stage, long }) => [[swatch(stage), ` ${stage}: ${STAGES[stage] ?? ""}`], time(long), percent(long / whole)])),
+      el("p", { class: "soft" }, `First message, ${bytes(message.bytes)}. ${next ?? ""}`));
+  }
+
+  function drawCost({ cost, clock_stages: stages }, compared) {
+    const range = (low, high) => (low === null || low === undefined ? "not known" : `${number(low, 3)} to ${number(high, 3)} kGE`);
+    const lines = [
+      [plural(cost.engines), range(cost.area_kge_low, cost.area_kge_high)],
+      ["tag queue and quarantine, as SRAM", range(cost.storage_sram_kge_low, cost.storage_sram_kge_high)],
+      ["all", range(cost.area_total_kge_low, cost.area_total_kge_high)],
+    ];
+    const energies = compared && [["engines", compared.engines_pj], ["buffers", compared.buffers_pj], ["link", compared.link_pj], ["memory", compared.memory_pj], ["all", compared.energy_pj]].filter(([, value]) => value !== null && value !== undefined);
+    const closes = cost.does_not_close ? `The clock does not close: ${cost.does_not_close}` : `The clock is ${cost.clock ?? "not known"}${stages?.length ? `; slowest stage ${Math.max(...stages.map((one) => one.ps_wired))} ps with wires` : ""}.`;
+    fill(parts.cost, el("p", {}, closes), cost.missing && el("p", { class: "notice" }, cost.missing), table("area", ["area", ""], lines),
+      energies?.length > 0 && table("energy of the copy", ["energy of the copy", ""], energies.map(([what, pj]) => [what, `${number(pj / 1e6, 4)} uJ`])));
+  }
+
+  const plural = (engines) => `${engines} ${engines === 1 ? "engine" : "engines"}`;
+
+  function drawCurve(compared, svg, state) {
+    const at = (design) => design.copies.find((copy) => copy.bytes === state.bytes);
+    const lines = compared.designs.map((design) => [design.name, at(design)]).filter(([, copy]) => copy).map(([design, copy]) => [design, `${copy.gb_per_s.toFixed(3)}`, `${number(copy.speedup_over_h100_cc, 3)}`, copy.exposure_ps ? time(copy.exposure_ps) : "none", copy.energy_pj ? `${number(copy.energy_pj / state.bytes, 3)}` : ""]);
+    const query = write(state);
+    const picture = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    picture.setAttribute("role", "img");
+    picture.setAttribute("aria-label", "rate by the size of a copy; the table gives the chosen size");
+    fill(parts.curve, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, document.adoptNode(picture)),
+      el("p", {}, `At ${bytes(state.bytes)}:`),
+      table("designs at the chosen size", ["design", "GB/s", "over h100-cc", "exposure", "pJ/B"], lines),
+      el("p", {}, el("a", { href: `plot.svg?${query}`, download: "rates.svg" }, "SVG"), " ", el("a", { href: `plot.pdf?${query}`, download: "rates.pdf" }, "PDF")),
+      compared.skipped.length > 0 && el("p", { class: "soft" }, `Not compared: ${compared.skipped.map((one) => `${one.name}: ${one.reason}`).join("; ")}`));
+  }
+
+  function drawCommands(state) {
+    const copy = (text) => el("button", { type: "button", "aria-label": `copy ${text}`, click: (event) => { navigator.clipboard?.writeText(text).then(() => { event.target.textContent = "Copied"; }, () => {}); } }, "Copy");
+    const names = { run: "these figures", path: "the path of a message", curve: "the curve", describe: "all parameters" };
+    const lines = Object.entries(names).filter(([question]) => commands.has(question)).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), el("div", { class: "command" }, el("pre", { "data-command": question }, commands.get(question)), copy(commands.get(question)))));
+    fill(parts.command, lines, el("p", {}, el("a", { href: `machine.toml?${write(state)}`, download: "machine.toml" }, "This machine as a TOML file")));
+  }
+
+  return {
+    box,
+    figures: () => shown,
+    busy(words) {
+      box.setAttribute("aria-busy", "true");
+      if (words) said.textContent = words;
+    },
+    ready(words) {
+      box.setAttribute("aria-busy", "false");
+      said.textContent = words;
+    },
+    fail(words) {
+      box.setAttribute("aria-busy", "false");
+      said.textContent = "";
+      failed.textContent = words;
+      failed.hidden = false;
+      shown = {};
+    },
+    // An answer to a question on a state; `more` is the picture of a curve.
+    show(question, { command, answer }, state, more) {
+      failed.hidden = true;
+      commands.set(question === "quick" ? "run" : question, command);
+      if (question === "quick" || question === "run") drawTiles(answer);
+      if (question === "run") drawLimit(answer);
+      if (question === "path") drawPath(answer);
+      if (question === "describe") drawCost(answer, null);
+      if (question === "curve") drawCurve(answer, more, state);
+      drawCommands(state);
+    },
+    cost: drawCost,
+  };
+}

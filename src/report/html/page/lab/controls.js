@@ -1,0 +1,72 @@
+// What is chosen on a side: machine, designs, copy.
+
+import { choice, el } from "./base.js";
+import { readSize, sizeText } from "./state.js";
+
+const LEAST = 12;
+const MOST = 40;
+const CC = [["", "as the machine"], ["on", "on"], ["off", "off"]];
+
+// The controls of a state, which they change in place before they call `changed`.
+export function controls(name, { shipped, offered }, state, changed) {
+  const of = (kind) => [...new Set([...shipped.filter((one) => one.kind === kind).map((one) => one.name), ...offered.filter((one) => !shipped.some((known) => known.name === one))])];
+  const summary = new Map(shipped.map((one) => [one.name, one.summary]));
+  const said = el("p", { class: "soft" });
+  const machine = choice("", `machine-${name}`, of("machine").map((one) => [one, one]), state.machine, (value) => {
+    state.machine = value;
+    draw();
+    changed();
+  });
+  machine.querySelector("select").setAttribute("aria-label", `machine of ${name}`);
+
+  const chips = el("div", { class: "row", role: "group", "aria-label": `designs of ${name}` });
+  const drawChips = () => {
+    const chip = (design, at) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", title: summary.get(design) ?? "", "aria-label": `take away ${design}`, click: () => { state.designs.splice(at, 1); draw(); changed(); } }, design);
+    const more = el("select", { id: `design-${name}`, "aria-label": `lay a design over ${name}`, change: () => { if (more.value) { state.designs.push(more.value); draw(); changed(); } } },
+      el("option", { value: "" }, "lay a design over it…"),
+      of("design").filter((one) => !state.designs.includes(one)).map((one) => el("option", { value: one }, `${one}: ${(summary.get(one) ?? "").slice(0, 70)}`)));
+    chips.replaceChildren(...state.designs.map(chip), more);
+  };
+
+  const radio = (group, [value, label], now, set) => {
+    const button = el("button", { type: "button", class: "chip", "aria-pressed": String(now() === value), "data-value": value, click: () => { set(value); draw(); changed(); } }, label);
+    button.update = () => button.setAttribute("aria-pressed", String(now() === value));
+    return button;
+  };
+  const direction = [["h2d", "host to GPU"], ["d2h", "GPU to host"]].map((one) => radio("direction", one, () => state.direction, (value) => { state.direction = value; }));
+  const memory = [["pinned", "pinned"], ["pageable", "pageable"]].map((one) => radio("memory", one, () => state.memory, (value) => { state.memory = value; }));
+  const cc = choice("", `cc-${name}`, CC, state.cc, (value) => { state.cc = value; changed(); });
+  cc.querySelector("select").setAttribute("aria-label", `confidential computing of ${name}`);
+
+  const size = el("input", { type: "text", class: "value", id: `size-${name}`, "aria-label": `size of the copy of ${name}`, change: () => {
+    const bytes = readSize(size.value);
+    size.setAttribute("aria-invalid", String(bytes === null));
+    if (bytes === null) return;
+    state.bytes = bytes;
+    draw();
+    changed();
+  } });
+  const slide = el("input", { type: "range", min: LEAST, max: MOST, step: 1, id: `slide-${name}`, "aria-label": `size of the copy of ${name}, slider`, input: () => { state.bytes = 2 ** Number(slide.value); draw(); changed(); } });
+
+  const draw = () => {
+    said.textContent = summary.get(state.machine) ?? "";
+    machine.querySelector("select").value = state.machine;
+    cc.querySelector("select").value = state.cc;
+    drawChips();
+    [...direction, ...memory].forEach((one) => one.update());
+    size.value = sizeText(state.bytes);
+    slide.value = Math.round(Math.log2(state.bytes));
+    slide.setAttribute("aria-valuetext", size.value);
+  };
+  draw();
+  const part = (legend, ...children) => el("fieldset", {}, el("legend", {}, legend), children);
+  return {
+    draw,
+    box: [
+      part("Machine", machine, said),
+      part("Designs over it", chips),
+      part("Confidential computing", cc),
+      part("Copy", el("div", { class: "row" }, direction, memory), el("div", { class: "row" }, slide, size)),
+    ],
+  };
+}

@@ -1,0 +1,77 @@
+// A state of the page: a machine, what lies over it, and a copy. As text it is a query with the names of the command line's options.
+
+const UNITS = [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]];
+
+export function sizeText(bytes) {
+  const [unit, size] = UNITS.find(([, size]) => bytes >= size && bytes % size === 0) ?? ["", 1];
+  return `${bytes / size}${unit}`;
+}
+
+// Bytes of a size as 64MiB, or null.
+export function readSize(text) {
+  const found = /^\s*(\d+(?:\.\d+)?)\s*(TiB|GiB|MiB|KiB|B)?\s*$/i.exec(text);
+  if (!found) return null;
+  const size = UNITS.find(([unit]) => unit.toLowerCase() === found[2]?.toLowerCase())?.[1] ?? 1;
+  const bytes = Number(found[1]) * size;
+  return Number.isInteger(bytes) && bytes > 0 && bytes <= 2 ** 52 ? bytes : null;
+}
+
+export function read(text) {
+  const parts = new URLSearchParams(text);
+  const [direction = "h2d", size = "64MiB", memory = "pinned"] = (parts.get("copy") ?? "").split(":").filter(Boolean);
+  const setting = (one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)];
+  return {
+    machine: parts.get("machine") ?? "h100-nvl-tdx",
+    designs: parts.getAll("design"),
+    cc: parts.get("cc") ?? "",
+    set: new Map(parts.getAll("set").filter((one) => one.includes("=")).map(setting)),
+    direction,
+    bytes: readSize(size) ?? 64 * 2 ** 20,
+    memory,
+  };
+}
+
+export function write(state) {
+  const parts = new URLSearchParams();
+  parts.append("machine", state.machine);
+  state.designs.forEach((design) => parts.append("design", design));
+  if (state.cc) parts.append("cc", state.cc);
+  state.set.forEach((value, path) => parts.append("set", `${path}=${value}`));
+  const memory = state.memory === "pinned" ? "" : `:${state.memory}`;
+  parts.append("copy", `${state.direction}:${sizeText(state.bytes)}${memory}`);
+  return parts.toString();
+}
+
+export function copyOf(state) {
+  return read(write(state));
+}
+
+// What of one state is otherwise in another, as words.
+export function differences(one, other) {
+  const found = [];
+  const say = (what, a, b) => {
+    if (a !== b) found.push([what, a || "none", b || "none"]);
+  };
+  say("machine", one.machine, other.machine);
+  say("designs", one.designs.join(" + "), other.designs.join(" + "));
+  say("confidential computing", one.cc || "as the machine", other.cc || "as the machine");
+  const copy = (state) => `${state.direction} ${sizeText(state.bytes)} ${state.memory}`;
+  say("copy", copy(one), copy(other));
+  for (const path of new Set([...one.set.keys(), ...other.set.keys()])) {
+    say(path, one.set.get(path) ?? "as the machine", other.set.get(path) ?? "as the machine");
+  }
+  return found;
+}
+
+// Fetches what a question is answered with.
+export async function fetched(path, as, signal) {
+  let reply = null;
+  try {
+    reply = await fetch(path, { cache: "no-store", signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Error("The program does not answer: it has ended, most likely. Start `sealsim lab` again.");
+  }
+  if (!reply.ok) throw new Error(await reply.text());
+  return reply[as]();
+}

@@ -1,0 +1,182 @@
+// The page to explore with: states, sliders, A beside B, its link, and that its figures are those of the command line.
+//
+// SEALSIM is the program. PICTURES, if it is set, is a folder for screenshots.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+
+const { chromium } = createRequire(`${process.env.PLAYWRIGHT}/`)("playwright-core");
+const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+let browser = null;
+let program = null;
+let address = null;
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: quiet });
+  program = spawn(process.env.SEALSIM, ["lab", "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+  address = (await lines.next()).value.replace("lab: ", "");
+});
+after(async () => {
+  await browser?.close();
+  const ended = new Promise((done) => program.on("exit", done));
+  program.kill("SIGINT");
+  assert.equal(await ended, 0);
+});
+
+const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && [...document.querySelectorAll(".answers")].every((one) => one.getAttribute("aria-busy") === "false" && (one.querySelector('[data-command="curve"]') || !one.querySelector("[role=alert]").hidden)), null, { timeout: 60_000 });
+
+// Opens the page in a state, and lets `use` work with it.
+async function lab(state, use, { width = 1300, colorScheme = "light" } = {}) {
+  const page = await browser.newPage({ viewport: { width, height: 1000 }, colorScheme });
+  const said = [];
+  const asked = [];
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(error.stack));
+  page.on("request", (request) => asked.push(request.url()));
+  try {
+    await page.goto(address + (state ? `#A=${encodeURIComponent(state)}` : ""));
+    await settled(page);
+    await use(page);
+    assert.deepEqual(said.filter((line) => !line.includes("422")), [], "the console is empty");
+    assert.deepEqual(asked.filter((url) => !url.startsWith(address)), [], "nothing is asked for elsewhere");
+  } finally {
+    await page.close();
+  }
+}
+
+const small = "machine=h100-nvl-tdx&copy=h2d:1MiB";
+const figure = (page, side, label) => page.locator(`#side-${side} [data-figure="${label}"]`).textContent();
+const rate = async (page, side = "A") => parseFloat(await figure(page, side, "rate"));
+
+// The rate that the command on the page gives in a shell.
+async function printed(page, side = "A") {
+  const command = await page.locator(`#side-${side} [data-command="run"]`).textContent();
+  const output = execFileSync("sh", ["-c", `${command.replace(/^sealsim/, '"$SEALSIM"')} --format json`], { encoding: "utf8" });
+  return JSON.parse(output).copies[0].gb_per_s;
+}
+
+const shot = async (page, name) => process.env.PICTURES && page.screenshot({ path: join(process.env.PICTURES, `${name}.png`), fullPage: true });
+
+test("the page begins with answers, which are those of its command", () => lab("", async (page) => {
+  assert.ok(Math.abs(await rate(page) - await printed(page)) < 0.0006);
+  assert.match(await page.locator("#side-A .answers").textContent(), /cipher\.seal_rate/);
+  assert.equal(await page.locator("#side-A .plot svg").count(), 1);
+  await shot(page, "lab");
+}));
+
+test("designs, direction, memory and size change the answer", () => lab(small, async (page) => {
+  const first = await rate(page);
+  await page.locator("#design-A").selectOption("fastrack");
+  await page.waitForFunction(() => location.hash.includes("fastrack"));
+  await settled(page);
+  const fast = await rate(page);
+  assert.ok(fast > first, `${fast} > ${first}`);
+  assert.ok(Math.abs(fast - await printed(page)) < 0.0006);
+  await page.locator('#side-A button[data-value="d2h"]').click();
+  await page.locator('#side-A button[data-value="pageable"]').click();
+  await page.locator("#size-A").fill("64KiB");
+  await page.locator("#size-A").press("Enter");
+  await page.locator("#side-A .chip.laid").click();
+  await page.waitForFunction(() => location.hash.includes("d2h%253A64KiB%253Apageable") && !location.hash.includes("fastrack"));
+  await settled(page);
+  assert.match(await page.locator('#side-A [data-command="run"]').textContent(), /^sealsim run h100-nvl-tdx --copy d2h:64KiB:pageable /);
+  assert.ok(Math.abs(await rate(page) - await printed(page)) < 0.0006);
+}));
+
+test("a parameter is found by its meaning, moved by keys, and taken back", () => lab(small, async (page) => {
+  const first = await rate(page);
+  await page.locator("#search-A").fill("seal_rate");
+  const slider = page.locator('[aria-label="cipher.seal_rate of A, slider"]');
+  await slider.focus();
+  for (let key = 0; key < 3; key += 1) await page.keyboard.press("PageUp");
+  await page.waitForFunction(() => location.hash.includes("cipher.seal_rate"));
+  await settled(page);
+  const faster = await rate(page);
+  assert.ok(faster > first, `${faster} > ${first}`);
+  assert.ok(Math.abs(faster - await printed(page)) < 0.0006);
+  await page.locator("#side-A .parameter.changed button", { hasText: "take back" }).click();
+  await page.waitForFunction(() => !location.hash.includes("cipher.seal_rate"));
+  await settled(page);
+  assert.equal(await rate(page), first);
+  await page.locator("#search-A").fill("release of plaintext verdict");
+  assert.ok(await page.locator("#side-A .parameter").count() < 40);
+}));
+
+test("what limits a copy can be relaxed at once", () => lab(small, async (page) => {
+  const first = await rate(page);
+  await page.locator("#side-A button", { hasText: /^Set cipher\.seal_rate/ }).click();
+  await page.waitForFunction(() => location.hash.includes("cipher.seal_rate"));
+  await settled(page);
+  assert.ok(await rate(page) > first * 1.1);
+}));
+
+test("B stands beside A, and a link brings both back", () => lab(small, async (page) => {
+  await page.locator("#second").click();
+  await settled(page);
+  await page.locator("#search-B").fill("cipher.library");
+  await page.locator('[aria-label="cipher.library of B"]').fill("openssl-3.1");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.includes("openssl-3.1"));
+  await settled(page);
+  const [a, b] = [await rate(page, "A"), await rate(page, "B")];
+  assert.ok(b > a, `${b} > ${a}`);
+  assert.match(await page.locator("#between").textContent(), /cipher\.library: as the machine in A, openssl-3\.1 in B/);
+  await shot(page, "lab-two");
+  const link = page.url();
+  const again = await browser.newPage();
+  await again.goto(link);
+  await settled(again);
+  assert.deepEqual([await rate(again, "A"), await rate(again, "B")], [a, b]);
+  await again.close();
+  assert.ok(Math.abs(b - await printed(page, "B")) < 0.0006);
+}));
+
+test("a state that makes no machine says what is wrong with it", () => lab(`${small}&set=link.lanes%3D3`, async (page) => {
+  assert.match(await page.locator("#side-A [role=alert]").textContent(), /lanes/);
+  await page.locator('[aria-label="take back link.lanes"]').click();
+  await page.waitForFunction(() => !location.hash.includes("lanes"));
+  await settled(page);
+  assert.ok(await rate(page) > 0);
+}));
+
+test("files of a state are given", () => lab(small, async (page) => {
+  for (const [name, begins] of [["machine.toml", /^#|^name|^\[|^\w/], ["rates.svg", /^<svg/], ["rates.pdf", /^%PDF-/]]) {
+    const href = await page.locator(`a[download="${name}"]`).getAttribute("href");
+    const text = await page.evaluate((href) => fetch(href).then((reply) => reply.text()), href);
+    assert.match(text, begins, name);
+  }
+}));
+
+for (const [width, colorScheme] of [[400, "light"], [1300, "dark"]]) {
+  test(`the page fits ${width} pixels, ${colorScheme}, and all that takes the focus has a name`, () => lab(small, async (page) => {
+    const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= window, `${wide} on ${window}`);
+    const bright = (colour) => colour.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+    const [paper, ink] = await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]);
+    assert.equal(bright(paper) < bright(ink), colorScheme === "dark");
+    const [nameless, twice] = await page.evaluate(() => {
+      const named = (one) => one.getAttribute("aria-label") || one.textContent.trim() || one.labels?.length || one.closest("label");
+      const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
+      return [[...document.querySelectorAll("button, select, input, [tabindex]")].filter((one) => !named(one)).map((one) => one.outerHTML.slice(0, 90)), ids.filter((id, at) => ids.indexOf(id) !== at)];
+    });
+    assert.deepEqual([nameless, twice], [[], []]);
+    await shot(page, `lab-${width}-${colorScheme}`);
+  }, { width, colorScheme }));
+}
+
+test("a workload is simulated with designs beside each other", () => lab(small, async (page) => {
+  await page.locator("#tab-workload").click();
+  await page.locator('[aria-label="workload"]').selectOption("decode-loop");
+  await page.locator("#simulate").click();
+  await page.waitForSelector("#runs", { timeout: 120_000 });
+  const names = await page.locator("#runs tbody td:first-child").allTextContents();
+  assert.deepEqual(names, ["off", "h100-cc", "h100-cc-resealed", "staged", "direct", "link"]);
+  assert.ok(page.url().includes("decode-loop"));
+  await page.locator("#tab-path").click();
+  await settled(page);
+}));

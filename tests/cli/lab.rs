@@ -1,0 +1,250 @@
+//! The page to explore with: its answers are those of the command line, and who may ask for them.
+
+#![cfg(unix)]
+
+use proptest::{prelude::*, sample::select};
+use sealsim::{
+    cli::{
+        Interruption,
+        lab::{Question, State, answer},
+    },
+    config::{Role, Shipped},
+};
+use serde_json::Value as Json;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const MACHINES: [&str; 5] = ["h100-nvl-tdx", "h100-nvl-snp", "b200-tdx", "a100-off", "hgx-h100-8gpu"];
+
+/// Settings, some of which make no machine.
+const SETTINGS: [&str; 10] = [
+    "link.max_payload=512B",
+    "link.generation=4",
+    "link.lanes=8",
+    "cipher.seal_rate=3.2 B/cycle",
+    "cipher.library=openssl-3.1",
+    "tag_queue.release=hold",
+    "tag_queue.quarantine=4MiB",
+    "copy_engine.outstanding_reads=8",
+    "link.lanes=3",
+    "link.lames=8",
+];
+
+/// A query of a state.
+fn query() -> impl Strategy<Value = String> {
+    let designs = prop::collection::vec(select(Shipped::names(Role::Design).collect::<Vec<_>>()), 0..3);
+    let settings = prop::collection::vec(select(&SETTINGS[..]), 0..3);
+    let cc = prop_oneof![3 => Just(""), 1 => Just("&cc=on"), 1 => Just("&cc=off")];
+    let copy = (select(&["h2d", "d2h"][..]), 1_u64..300_000, select(&["", ":pageable"][..]));
+    (select(&MACHINES[..]), designs, settings, cc, copy).prop_map(|(machine, designs, settings, cc, copy)| {
+        let part =
+            |name: &'static str| move |one: &str| format!("&{name}={}", one.replace('=', "%3D").replace(' ', "+"));
+        let designs: String = designs.into_iter().map(part("design")).collect();
+        let settings: String = settings.into_iter().map(part("set")).collect();
+        format!("machine={machine}{designs}{settings}{cc}&copy={}:{}{}", copy.0, copy.1, copy.2)
+    })
+}
+
+/// JSON without what the host's clock says.
+fn timeless(text: &str) -> Json {
+    let mut json: Json = serde_json::from_str(text).unwrap();
+    json.as_object_mut().unwrap().remove("host");
+    json
+}
+
+fn agrees(query: &str, question: Question) {
+    let state = State::read(query, &[]).unwrap();
+    let command = state.command(question);
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(&command[1..]).args(["--format", "json"]).output();
+    let output = output.unwrap();
+    let (printed, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    match answer(&command, &Interruption::default()) {
+        Ok(answer) => assert_eq!(timeless(&answer.json), timeless(&printed), "{command:?}"),
+        Err(failure) => {
+            assert_eq!(output.status.code(), Some(failure.status().into()), "{command:?} {said}");
+            let words = |text: &str| {
+                text.split(|one: char| !one.is_alphanumeric())
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            let (said, message) = (words(&said).concat(), words(&failure.message()).concat());
+            assert!(said.contains(&message), "{command:?}: {said}\n{message}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn the_page_answers_what_the_command_line_answers(
+        query in query(),
+        question in select(&[Question::Describe, Question::Quick, Question::Run, Question::Path][..]),
+    ) {
+        agrees(&query, question);
+    }
+}
+
+/// Curves take seconds each.
+#[test]
+fn a_curve_is_that_of_the_command_line() {
+    agrees("machine=h100-nvl-tdx&design=fastrack&copy=h2d:5000:pageable&set=link.max_payload%3D512B", Question::Curve);
+}
+
+/// A server with the page.
+struct Lab {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Lab {
+    fn begin(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+        command.current_dir(folder).args(["lab", "--no-open"]).args(arguments);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("lab: http://").unwrap_or_else(|| panic!("{line}"));
+        let (host, token) = address.split_once('/').unwrap();
+        let (host, token) = (host.to_owned(), token.trim_end_matches('/').to_owned());
+        Self { child, host, token }
+    }
+
+    /// Status, head and body of an answer. Each line of `more` is a header.
+    fn ask(&self, method: &str, path: &str, more: &str) -> (u16, String, String) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let host = if more.contains("Host:") { String::new() } else { format!("Host: {}\r\n", self.host) };
+        let request = format!("{method} /{}/{path} HTTP/1.1\r\n{host}{more}Connection: close\r\n\r\n", self.token);
+        // A server may refuse before it has all of it.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, head.to_owned(), body.to_owned())
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let (status, _, body) = self.ask("GET", path, "");
+        (status, body)
+    }
+
+    fn end(mut self) {
+        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+const SMALL: &str = "machine=h100-nvl-tdx&copy=h2d:64KiB";
+
+#[test]
+fn the_server_gives_the_page_answers_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.toml"), "extends = \"h100-nvl-tdx\"\nname = \"mine\"\n").unwrap();
+    let lab = Lab::begin(folder.path(), &["mine.toml", "--design", "fastrack", "--set", "link.lanes=8"]);
+    let (status, head, page) = lab.ask("GET", "", "");
+    assert!(
+        status == 200 && page.contains("lab.js") && head.contains("default-src 'none'; script-src 'self'"),
+        "{head}"
+    );
+    let choices: Json = serde_json::from_str(&lab.get("choices").1).unwrap();
+    assert_eq!(choices["first"], "machine=mine.toml&design=fastrack&set=link.lanes%3D8&copy=h2d:64MiB");
+    let (status, answer) = lab.get(&format!("quick?{}", choices["first"].as_str().unwrap()));
+    let answer: Json = serde_json::from_str(&answer).unwrap();
+    assert!(status == 200 && answer["answer"]["machine"].as_str().unwrap().starts_with("mine"), "{answer}");
+    assert!(
+        answer["command"].as_str().unwrap().starts_with("sealsim run mine.toml --design fastrack --set link.lanes=8")
+    );
+    let fields: Json = serde_json::from_str(&lab.get("fields").1).unwrap();
+    assert!(fields["cipher.seal_rate"]["meaning"].as_str().unwrap().len() > 10);
+    assert!(lab.get(&format!("machine.toml?{SMALL}")).1.contains("[cipher]"));
+    assert!(lab.get(&format!("plot.svg?{SMALL}")).1.starts_with("<svg"));
+    assert!(lab.get(&format!("plot.pdf?{SMALL}")).1.starts_with("%PDF"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written");
+    lab.end();
+}
+
+#[test]
+fn who_is_not_the_page_and_what_is_no_question_gets_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("secret.toml"), "extends = \"h100-nvl-tdx\"\n").unwrap();
+    let lab = Lab::begin(folder.path(), &[]);
+    let own = |more: &str| lab.ask("GET", &format!("quick?{SMALL}"), more).0;
+    assert_eq!(own(""), 200);
+    assert_eq!(own(&format!("Origin: http://{}\r\n", lab.host)), 200);
+    for header in [
+        "Host: evil.example\r\n",
+        "Origin: https://evil.example\r\n",
+        "Origin: null\r\n",
+        "Origin: http://127.0.0.1:1\r\n",
+    ] {
+        assert_eq!(own(header), 403, "{header}");
+    }
+    assert_eq!(own("Content-Length: 5\r\n"), 413);
+    assert_eq!(own(&format!("X: {}\r\n", "a".repeat(64 << 10))), 431);
+    let mut stranger = TcpStream::connect(&lab.host).unwrap();
+    write!(
+        stranger,
+        "GET /00000000000000000000000000000000/choices HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        lab.host
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stranger.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    for (method, path, status) in [
+        ("POST", format!("quick?{SMALL}"), 405),
+        ("GET", "nothing".to_owned(), 404),
+        ("GET", "../quick".to_owned(), 404),
+        ("GET", "quick".to_owned(), 400),
+        ("GET", "quick?machine=secret.toml&copy=h2d:4KiB".to_owned(), 400),
+        ("GET", "quick?machine=%2Fetc%2Fpasswd&copy=h2d:4KiB".to_owned(), 400),
+        ("GET", "quick?machine=h100-nvl-tdx&design=secret.toml&copy=h2d:4KiB".to_owned(), 400),
+        ("GET", format!("quick?{SMALL}&out=x"), 400),
+        ("GET", format!("quick?{SMALL}&set=%ff"), 400),
+        ("GET", format!("quick?{SMALL}&set=extends%3D%22secret.toml%22"), 422),
+        ("GET", format!("quick?{SMALL}&set=link.lanes%3D3"), 422),
+        ("GET", format!("quick?{SMALL}&set=--out%3Dx"), 422),
+    ] {
+        let (found, _, body) = lab.ask(method, &path, "");
+        assert_eq!(found, status, "{method} {path}: {body}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(lab.get(&format!("quick?{SMALL}")).0, 200, "it goes on");
+    lab.end();
+}
+
+/// A question that was left does not keep the next one waiting, nor do a thousand that say nothing.
+#[test]
+fn runs_end_with_those_who_wait_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::begin(folder.path(), &[]);
+    for megabytes in [1024, 1023, 1022, 1021] {
+        let mut stream = TcpStream::connect(&lab.host).unwrap();
+        let path = format!("/{}/run?machine=h100-nvl-tdx&copy=h2d:{megabytes}MiB", lab.token);
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", lab.host).unwrap();
+    }
+    let idle: Vec<_> = (0..1000).filter_map(|_| TcpStream::connect(&lab.host).ok()).collect();
+    let begun = Instant::now();
+    assert_eq!(lab.get(&format!("quick?{SMALL}")).0, 200);
+    // The four would take minutes in a build for tests.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    drop(idle);
+    lab.end();
+}
+
+#[test]
+fn a_machine_that_is_none_is_not_served() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_sealsim")).args(["lab", "no-such-machine", "--no-open"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
