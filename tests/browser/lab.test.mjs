@@ -180,3 +180,16 @@ test("a workload is simulated with designs beside each other", () => lab(small, 
   await page.locator("#tab-path").click();
   await settled(page);
 }));
+
+test("a run is begun from the page, looked into and ended", () => lab(small, async (page) => {
+  await page.locator("#tab-inside").click();
+  await page.locator("#begin").click();
+  const run = page.frameLocator("iframe.inside");
+  await run.locator('#status[data-state="paused"]').waitFor({ timeout: 20_000 });
+  await run.locator("#step").click();
+  await run.locator("#done", { hasText: /^1$/ }).waitFor();
+  await run.locator("#go").click();
+  await run.locator('#status[data-state="ended"]').waitFor({ timeout: 60_000 });
+  await page.locator("#begin").click();
+  await run.locator('#status[data-state="paused"]').waitFor({ timeout: 20_000 });
+}));

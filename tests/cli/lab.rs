@@ -248,3 +248,38 @@ fn a_machine_that_is_none_is_not_served() {
         Command::new(env!("CARGO_BIN_EXE_sealsim")).args(["lab", "no-such-machine", "--no-open"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn a_run_to_look_inside_is_begun_stepped_and_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::begin(folder.path(), &[]);
+    let state = |lab: &Lab| serde_json::from_str::<Json>(&lab.get("inside/state").1).unwrap();
+    let until = |is: &dyn Fn(&Json) -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        loop {
+            let state = state(&lab);
+            if is(&state) {
+                return state;
+            }
+            assert!(Instant::now() < deadline, "{state:#}");
+        }
+    };
+    assert_eq!(lab.get("inside/").0, 404, "none is begun yet");
+    assert_eq!(lab.ask("GET", &format!("inside/begin?{SMALL}"), "").0, 404);
+    assert_eq!(lab.ask("POST", "inside/begin?machine=secret.toml&copy=h2d:4KiB", "").0, 400);
+    assert_eq!(lab.ask("POST", &format!("inside/begin?{SMALL}"), "Origin: http://evil.example\r\n").0, 403);
+    for _ in 0..2 {
+        assert_eq!(lab.ask("POST", "inside/begin?machine=h100-nvl-tdx&copy=h2d:4MiB", "").0, 204);
+        until(&|state| state["phase"] == "paused");
+        assert_eq!(lab.ask("POST", "inside/step", "").0, 204);
+        until(&|state| state["phase"] == "paused" && state["snapshot"]["messages_done"] == 1);
+        assert_eq!(lab.ask("POST", "inside/record", "").0, 204);
+        let refused = until(&|state| state["recording"]["is"] == "failed");
+        assert!(refused["recording"]["why"].as_str().unwrap().contains("writes no file"), "{refused:#}");
+    }
+    assert_eq!(lab.ask("POST", "inside/go", "").0, 204);
+    let ended = until(&|state| state["phase"] == "ended");
+    assert!(ended["failure"].is_null() && ended["snapshot"]["copies"][0]["arrived"] == 4 << 20, "{ended:#}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
+    lab.end();
+}

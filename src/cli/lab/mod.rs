@@ -5,6 +5,7 @@
 //! ```
 
 mod answer;
+mod inside;
 mod iteration;
 mod simulator;
 mod site;
@@ -22,6 +23,7 @@ use super::{
     run::Interruption,
 };
 use clap::Args;
+use inside::Inside;
 use simulator::Simulator;
 use site::LabSite;
 use std::{
@@ -84,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let simulator = Simulator::begin().map_err(|error| Failure::input_output("lab: a thread", &error))?;
     let offered = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
-    let site = LabSite { simulator, offered, first: first(config, overlays) };
+    let site = LabSite { simulator, offered, first: first(config, overlays), inside: Inside::default() };
     let port = arguments.port;
     let server = Server::begin(port, site)
         .map_err(|error| loopback::refused(("lab", "leave out --port", "--port 8080"), port, &error))?;

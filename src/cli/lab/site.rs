@@ -5,11 +5,13 @@
 //!   QUESTION?STATE            { command, answer }: the JSON of the command
 //!   plot.svg?STATE, .pdf      the picture of the curve
 //!   workload?STATE            the same for a workload; workload.svg, workload.pdf
+//!   inside/                   a run to look inside: the page of `run --live`; inside/begin?STATE begins it
 //!   machine.toml?STATE        the machine as a file
 //! ```
 
 use super::{
     answer::Answer as Found,
+    inside::Inside,
     iteration::{IterationState, workloads},
     simulator::Simulator,
     state::{Question, State, StateError},
@@ -33,10 +35,20 @@ pub struct LabSite {
     pub offered: Vec<String>,
     /// The state that the page begins with.
     pub first: String,
+    /// The run to look inside.
+    pub inside: Inside,
 }
 
 impl Site for LabSite {
     async fn answer(&self, Asked { method, path, query }: Asked<'_>) -> Answer {
+        if let Some(path) = path.strip_prefix("inside/") {
+            return self
+                .inside
+                .answer(Asked { method, path, query }, |query| {
+                    State::read(query, &self.offered).map(|state| state.watched()).map_err(wrong)
+                })
+                .await;
+        }
         if method != Method::GET {
             return Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n");
         }

@@ -148,6 +148,15 @@ impl State {
         command
     }
 
+    /// The command of a run to look inside: with its bytes.
+    pub fn watched(&self) -> Vec<String> {
+        let mut command = self.command(Question::Quick);
+        let end = command.iter().position(|word| word == "--data").unwrap_or(command.len());
+        command.truncate(end);
+        command.extend(["--what-if", "0"].map(str::to_owned));
+        command
+    }
+
     /// Options that ask for a copy like this one.
     fn copy_of(&self, bytes: u64) -> String {
         let memory = match self.copy.memory {

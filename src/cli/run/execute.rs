@@ -92,6 +92,13 @@ impl Job {
         output::json(&self.results(false, None, interruption)?.report)
     }
 
+    /// Runs for a page that is there already; nothing is printed.
+    pub(super) fn watched(mut self, live: &Live, interruption: &Interruption) -> Result<(), Failure> {
+        self.format = RunFormat::Silent;
+        let results = self.results(false, Some(live), interruption)?;
+        self.verdict(&results.report)
+    }
+
     fn carry_out(mut self, live: Option<&Live>, interruption: &Interruption) -> Result<(), Failure> {
         let page = self.page.take();
         let Results { report, outcome, look, recorded } = self.results(page.is_some(), live, interruption)?;

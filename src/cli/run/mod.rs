@@ -11,7 +11,9 @@ pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
 pub use interruption::Interruption;
 pub(super) use limits::request;
-pub(super) use live::LiveArguments;
+pub(super) use live::{Desk, LiveArguments, LiveSite};
+
+use live::Live;
 
 use super::{
     Failure, OverlayArguments, WorkArguments,
@@ -32,6 +34,7 @@ use miette::miette;
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// Run copies, or a workload of copies and kernels, on a machine: what they took, what limited them, and whether every byte arrived.
@@ -180,6 +183,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// What `--format json` prints; nothing is printed.
 pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<String, Failure> {
     job(arguments)?.answer(interruption)
+}
+
+/// Runs while a page that another site holds shows it; nothing is printed. How it ends, the page says.
+pub(super) fn watched(arguments: &Arguments, desk: &Arc<Desk>, interruption: &Interruption) {
+    let live = Live::hosted(Arc::clone(desk));
+    let result = job(arguments).and_then(|job| job.watched(&live, interruption));
+    live.leave(&result, &|| true);
 }
 
 fn job(arguments: &Arguments) -> Result<Job, Failure> {

@@ -3,7 +3,7 @@
 use super::island::{COMMON, SCRIPTS, STYLE};
 
 /// What the page may do, as the header `Content-Security-Policy` says it.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; \
                           form-action 'none'; frame-ancestors 'none'";
 
 /// What of the scripts that pages share the modules of this one import.
@@ -27,6 +27,7 @@ pub fn file(name: &str) -> Option<(&'static str, String)> {
         "controls.js" => (SCRIPT, own(include_str!("page/lab/controls.js"))),
         "answers.js" => (SCRIPT, own(include_str!("page/lab/answers.js"))),
         "paths.js" => (SCRIPT, own(include_str!("page/lab/paths.js"))),
+        "inside.js" => (SCRIPT, own(include_str!("page/lab/inside.js"))),
         "workloads.js" => (SCRIPT, own(include_str!("page/lab/workloads.js"))),
         _ => return None,
     })
@@ -36,7 +37,7 @@ pub fn file(name: &str) -> Option<(&'static str, String)> {
 mod tests {
     use super::*;
 
-    const FILES: [&str; 11] = [
+    const FILES: [&str; 12] = [
         "",
         "style.css",
         "base.js",
@@ -48,6 +49,7 @@ mod tests {
         "answers.js",
         "paths.js",
         "workloads.js",
+        "inside.js",
     ];
 
     #[test]

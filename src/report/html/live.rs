@@ -21,7 +21,7 @@ impl LivePage {
         let html = filled(SHELL, &[("title", &text(machine)), ("style", &style), ("script", &script)]);
         let policy = format!(
             "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
-             frame-ancestors 'none'",
+             frame-ancestors 'self'",
             hash(&style),
             hash(&script)
         );

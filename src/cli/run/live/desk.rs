@@ -80,7 +80,7 @@ struct Papers {
     closed: bool,
 }
 
-pub struct Desk {
+pub(in crate::cli) struct Desk {
     /// Whether there is something for the simulation to do.
     called: AtomicBool,
     papers: Mutex<Papers>,
@@ -92,7 +92,7 @@ pub struct Desk {
 
 impl Desk {
     /// Of a run that is to begin, paused if so `hold` says.
-    pub fn new(hold: bool) -> Self {
+    pub(in crate::cli) fn new(hold: bool) -> Self {
         let recording = RecordingState::None;
         let state = State { phase: Phase::Preparing, failure: None, hold, late: false, recording, snapshot: None };
         let orders = if hold { vec![Order::Pause] } else { Vec::new() };

@@ -26,10 +26,11 @@ use crate::{
     system::Outcome,
 };
 use clap::Args;
-use desk::{Desk, Ending};
+pub(in crate::cli) use desk::Desk;
+use desk::Ending;
 use miette::miette;
 use recording::{Recording, destination};
-use site::LiveSite;
+pub(in crate::cli) use site::LiveSite;
 pub(super) use snapshot::CopyState;
 use std::{cell::RefCell, path::PathBuf, sync::Arc, time::Duration};
 pub(super) use watcher::{Subject, Watcher};
@@ -73,19 +74,25 @@ impl LiveArguments {
         let server = Server::begin(port, site)
             .map_err(|error| loopback::refused(("--live", "write --live", "--live=8080"), port, &error))?;
         output::complain(format_args!("live: {}", server.address()));
-        let recording = RefCell::new(Recording::new(destination(self.live_record.as_deref())));
-        Ok(Some(Live { desk, server, recording, hold: self.live_hold }))
+        let recording = RefCell::new(Recording::new(Some(destination(self.live_record.as_deref()))));
+        Ok(Some(Live { desk, server: Some(server), recording, hold: self.live_hold }))
     }
 }
 
 pub(super) struct Live {
     desk: Arc<Desk>,
-    server: Server,
+    /// None where another site holds the page.
+    server: Option<Server>,
     recording: RefCell<Recording>,
     hold: bool,
 }
 
 impl Live {
+    /// Of a page that another site holds, which has its desk. It records nothing.
+    pub fn hosted(desk: Arc<Desk>) -> Self {
+        Self { desk, server: None, recording: RefCell::new(Recording::new(None)), hold: false }
+    }
+
     /// Who looks at the run for the page.
     pub fn watcher<'a>(&'a self, subject: Subject<'a>) -> Watcher<'a> {
         Watcher::new(&self.desk, &self.recording, subject)
@@ -106,11 +113,12 @@ impl Live {
             Err(failure) => Ending::Failed(failure.message()),
         };
         self.desk.end(ending);
+        let Some(server) = self.server else { return };
         if self.hold {
             self.desk.wait_until_closed(interrupted);
         } else {
             self.desk.wait_until_told(Duration::from_millis(1500), interrupted);
         }
-        self.server.end();
+        server.end();
     }
 }

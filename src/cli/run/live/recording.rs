@@ -45,7 +45,8 @@ pub enum RecordingState {
 
 /// A recording, asked for or not.
 pub struct Recording {
-    wanted: PathBuf,
+    /// None if nothing may be recorded.
+    wanted: Option<PathBuf>,
     trace: Option<Rc<RefCell<Trace>>>,
     state: RecordingState,
 }
@@ -56,7 +57,7 @@ pub fn destination(given: Option<&Path>) -> PathBuf {
 
 impl Recording {
     /// None yet, which would go to this file, or one of its name with a number if that is there.
-    pub const fn new(wanted: PathBuf) -> Self {
+    pub const fn new(wanted: Option<PathBuf>) -> Self {
         Self { wanted, trace: None, state: RecordingState::None }
     }
 
@@ -78,7 +79,8 @@ impl Recording {
     }
 
     fn listen(&mut self, still: &mut Still<'_, '_>) -> Result<(), String> {
-        let (file, path) = create(&self.wanted).map_err(|error| error.to_string())?;
+        let wanted = self.wanted.as_deref().ok_or("this page writes no file: `sealsim run --live` records")?;
+        let (file, path) = create(wanted).map_err(|error| error.to_string())?;
         let trace = Trace::new(file, Window { from: still.time(), to: Femtos::MAX });
         let trace = Rc::new(RefCell::new(trace));
         let listener: SharedListener = Rc::<RefCell<Trace>>::clone(&trace);

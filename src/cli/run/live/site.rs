@@ -8,7 +8,7 @@ use crate::{
 use hyper::StatusCode;
 use std::sync::Arc;
 
-pub struct LiveSite {
+pub(in crate::cli) struct LiveSite {
     pub page: LivePage,
     pub desk: Arc<Desk>,
 }

@@ -1,11 +1,12 @@
 // The page: its views, and the address, which holds their states.
 
 import { el, hatching } from "./base.js";
+import { inside } from "./inside.js";
 import { paths } from "./paths.js";
 import { fetched } from "./state.js";
 import { workloads } from "./workloads.js";
 
-const VIEWS = [["path", "The path of a copy", paths], ["workload", "A workload", workloads]];
+const VIEWS = [["path", "The path of a copy", paths], ["workload", "A workload", workloads], ["inside", "Inside a run", inside]];
 const main = document.getElementById("main");
 const status = document.getElementById("status");
 
@@ -42,7 +43,7 @@ async function begin() {
   document.getElementById("version").textContent = choices.version;
   const restore = () => {
     kept = { A: choices.first, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
-    tabs(VIEWS.some(([name]) => name === kept.view) ? kept.view : "path", { given: { choices, fields, kept, keep } });
+    tabs(VIEWS.some(([name]) => name === kept.view) ? kept.view : "path", { given: { choices, fields, kept, keep, now: () => kept } });
   };
   window.addEventListener("hashchange", restore);
   restore();

@@ -65,13 +65,22 @@ export function differences(one, other) {
 
 // Fetches what a question is answered with.
 export async function fetched(path, as, signal) {
+  return (await asked(path, { signal }))[as]();
+}
+
+// Gives an order.
+export function begun(path) {
+  return asked(path, { method: "POST" });
+}
+
+async function asked(path, options) {
   let reply = null;
   try {
-    reply = await fetch(path, { cache: "no-store", signal });
+    reply = await fetch(path, { cache: "no-store", ...options });
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (options.signal?.aborted) throw error;
     throw new Error("The program does not answer: it has ended, most likely. Start `sealsim lab` again.");
   }
   if (!reply.ok) throw new Error(await reply.text());
-  return reply[as]();
+  return reply;
 }
