@@ -12,7 +12,7 @@ const MOST: usize = 32;
 const LONGEST: usize = 200;
 
 /// A workload on the machine that it names, with designs beside each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct IterationState {
     workload: &'static ShippedWorkload,
     params: Vec<String>,
