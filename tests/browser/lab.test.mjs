@@ -28,7 +28,7 @@ after(async () => {
   assert.equal(await ended, 0);
 });
 
-const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && [...document.querySelectorAll(".answers")].every((one) => one.getAttribute("aria-busy") === "false" && (one.querySelector('[data-command="curve"]') || !one.querySelector("[role=alert]").hidden)), null, { timeout: 60_000 });
+const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && [...document.querySelectorAll(".answers")].every((one) => one.getAttribute("aria-busy") === "false" && (one.querySelector('[data-command="curve"]') || !one.querySelector("[role=alert]").hidden)), null, { timeout: 240_000 });
 
 // Opens the page in a state, and lets `use` work with it.
 async function lab(state, use, { width = 1300, colorScheme = "light" } = {}) {
@@ -189,7 +189,7 @@ test("a run is begun from the page, looked into and ended", () => lab(small, asy
   await run.locator("#step").click();
   await run.locator("#done", { hasText: /^1$/ }).waitFor();
   await run.locator("#go").click();
-  await run.locator('#status[data-state="ended"]').waitFor({ timeout: 60_000 });
+  await run.locator('#status[data-state="ended"]').waitFor({ timeout: 240_000 });
   await page.locator("#begin").click();
   await run.locator('#status[data-state="paused"]').waitFor({ timeout: 20_000 });
 }));
