@@ -11,14 +11,14 @@
 //!
 //! Only the tables that the settings touch are filled anew: what is in the others was examined and checked with the base, and no
 //! check of a single value looks at another table. The rules between fields are compared with the whole machine. Whatever is wrong
-//! in any of that is reported by resolving all layers, so errors are those of [`Layers::resolve`].
+//! in any of that is reported by filling all tables, so errors are those of [`Layers::resolve`].
 
 use super::check;
 use super::error::ConfigError;
 use super::examine::examine_at;
 use super::follow::complete;
 use super::layer::Layer;
-use super::layers::Layers;
+use super::layers::{Layers, Stack};
 use super::library;
 use super::machine::MachineSpec;
 use super::merge::merge;
@@ -50,7 +50,7 @@ struct Filled {
 #[derive(Debug, Clone)]
 pub struct Base {
     layers: Layers,
-    values: Node,
+    stack: Stack,
     resolved: Resolved,
     /// Tables in which a rate is written per second.
     per_second: Vec<String>,
@@ -79,7 +79,7 @@ fn count_assumed(parameters: &[Parameter]) -> usize {
 }
 
 impl Base {
-    pub(super) fn new(layers: Layers, values: Node, resolved: Resolved) -> Self {
+    pub(super) fn new(layers: Layers, stack: Stack, resolved: Resolved) -> Self {
         let mut assumed: Vec<(String, usize)> = Vec::new();
         for one in resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed) {
             let table = table_of(&one.path);
@@ -88,10 +88,10 @@ impl Base {
                 None => assumed.push((table.to_owned(), 1)),
             }
         }
-        let tables = values.table().into_iter().flatten();
+        let tables = stack.values.table().into_iter().flatten();
         let per_second = tables.filter(|(_, entry)| rates::any_per_second(&entry.node)).map(|(name, _)| name.clone());
         let per_second = per_second.collect();
-        Self { layers, values, resolved, per_second, assumed, filled: Arc::default() }
+        Self { layers, stack, resolved, per_second, assumed, filled: Arc::default() }
     }
 
     /// The machine itself.
@@ -114,10 +114,10 @@ impl Base {
         if let Some(varied) = self.only_touched(settings) {
             return Ok(varied);
         }
-        let layers = settings.iter().fold(self.layers.clone(), |layers, setting| layers.set(setting));
-        layers
-            .resolve()
-            .map(|resolved| Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
+        let mut stack = self.stack.clone();
+        settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
+        let resolved = stack.fill()?;
+        Ok(Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
     }
 
     /// Whether there is a machine with settings on top.
@@ -142,7 +142,7 @@ impl Base {
             follows || rates::is_per_second(setting)
         });
         let library = ["cpu", "cipher"].iter().any(|table| settings.iter().any(|one| table_of(one) == *table))
-            && (library::follows(&self.values) || settings.iter().any(|one| library::is_named(one)));
+            && (library::follows(&self.stack.values) || settings.iter().any(|one| library::is_named(one)));
         lists
             && !per_second
             && !library
@@ -214,7 +214,7 @@ impl Base {
             for name in
                 layer.values.table()?.keys().filter(|name| !touched.contains_key(*name)).cloned().collect::<Vec<_>>()
             {
-                let Some(entry) = self.values.table()?.get(&name) else { continue };
+                let Some(entry) = self.stack.values.table()?.get(&name) else { continue };
                 touched.insert(name, Entry { key: None, node: entry.node.clone() });
             }
             layers.push(layer);
@@ -236,8 +236,9 @@ impl Layers {
     ///
     /// Those of [`Layers::resolve`].
     pub fn base(self) -> Result<Base, ConfigError> {
-        let (values, resolved) = self.filled()?;
-        Ok(Base::new(self, values, resolved))
+        let stack = self.machine_stack()?;
+        let resolved = stack.fill()?;
+        Ok(Base::new(self, stack, resolved))
     }
 }
 

@@ -70,19 +70,12 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
     pub fn resolve(&self) -> Result<Resolved, ConfigError> {
-        self.filled().map(|(_, resolved)| resolved)
+        self.machine_stack()?.fill()
     }
 
-    /// The same, with the values that the layers state.
-    pub(super) fn filled(&self) -> Result<(Node, Resolved), ConfigError> {
-        let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
-        let mut values = stack.values.clone();
-        complete(&mut values);
-        library::complete(&mut values)?;
-        rates::settle(&mut values);
-        let mut resolved = Resolved::fill(&values, designs, stack.names)?;
-        resolved.fitted_to = stack.fitted_to;
-        Ok((stack.values, resolved))
+    /// All layers of a machine, laid but not filled.
+    pub(super) fn machine_stack(&self) -> Result<Stack, ConfigError> {
+        self.stack(source::find(Role::Machine, &self.machine)?)
     }
 
     /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
@@ -133,7 +126,7 @@ impl Layers {
     fn standalone_stack(&self) -> Result<Stack, ConfigError> {
         let shipped = |role: &Role| Shipped::find(*role, &self.machine).is_some();
         let role = [Role::Machine, Role::Aead].into_iter().find(shipped).unwrap_or(Role::Engine);
-        Ok(self.stack(source::find(role, &self.machine)?)?.0)
+        self.stack(source::find(role, &self.machine)?)
     }
 
     /// The designs one by one, the lowest first. A file may have a `+` in its name.
@@ -155,18 +148,18 @@ impl Layers {
     }
 
     /// Lays everything on what `lowest` is.
-    fn stack(&self, lowest: Arc<Source>) -> Result<(Stack, Vec<Design>), ConfigError> {
-        let mut stack = Stack { values: Node::empty(), names: Vec::new(), fitted_to: BTreeSet::new() };
+    fn stack(&self, lowest: Arc<Source>) -> Result<Stack, ConfigError> {
+        let mut stack =
+            Stack { values: Node::empty(), names: Vec::new(), designs: Vec::new(), fitted_to: BTreeSet::new() };
         for layer in with_lower(lowest)? {
             stack.lay(layer)?;
         }
         if let Some(on) = self.confidential_computing {
             stack.lay(Layer::set(&format!("confidential_computing={on}"))?)?;
         }
-        let mut designs = Vec::new();
         for name in self.designs()? {
             let mut layers = with_lower(source::find(Role::Design, name)?)?;
-            designs.push(take_labels(&mut layers, name));
+            stack.designs.push(take_labels(&mut layers, name));
             for layer in layers {
                 stack.lay(layer)?;
             }
@@ -174,7 +167,7 @@ impl Layers {
         for setting in &self.settings {
             stack.lay(Layer::set(setting)?)?;
         }
-        Ok((stack, designs))
+        Ok(stack)
     }
 }
 
@@ -297,16 +290,30 @@ fn take_labels(layers: &mut [Layer], asked_for: &str) -> Design {
 }
 
 /// The layers laid so far.
-struct Stack {
-    values: Node,
+#[derive(Debug, Clone)]
+pub(super) struct Stack {
+    /// What they state.
+    pub values: Node,
     /// The sources, the lowest first.
     names: Vec<String>,
+    designs: Vec<Design>,
     /// Digests of the points that any layer was fitted to.
     fitted_to: BTreeSet<String>,
 }
 
 impl Stack {
-    fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+    /// Fills a machine.
+    pub fn fill(&self) -> Result<Resolved, ConfigError> {
+        let mut values = self.values.clone();
+        complete(&mut values);
+        library::complete(&mut values)?;
+        rates::settle(&mut values);
+        let mut resolved = Resolved::fill(&values, self.designs.clone(), self.names.clone())?;
+        resolved.fitted_to.clone_from(&self.fitted_to);
+        Ok(resolved)
+    }
+
+    pub fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
         let name = match &layer.source.name {
             name if name == "--set" => format!("--set {}", layer.source.text),
             name => name.clone(),

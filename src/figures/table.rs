@@ -124,8 +124,7 @@ figures! {
         "messages whose plaintext was scrubbed after a bad verdict"
 
     // What limited it.
-    LIMITED_BY: "limited_by", Text, "limiting unit", Limit(|limit| Value::Text(format!("{} {}", limit.unit, limit.state)));
-        "the unit, and its state, that took most of the time"
+    LIMITED_BY: "limited_by", Text, "what limited it", Limit(|limit| Value::Text(limit.text())); "what limited it, in words"
     LIMIT_UNIT: "limited_by_unit", Text, "limiting unit", Limit(|limit| limit.unit.as_str().into()); "the unit that took most of the time"
     LIMIT_STATE: "limited_by_state", Text, "state of the limiting unit", Limit(|limit| limit.state.as_str().into());
         "its state: `busy`, a stall, `copying`, `queued`, `kernels` or `network`"
@@ -202,8 +201,8 @@ figures! {
 lists! {
     // Behind the axes of a sweep.
     SWEEP: BYTES RATE TIME DEVICE FIRST_VERIFIED MESSAGES TAGS PEAK_TAG_QUEUE QUARANTINE EXPOSURE EXPOSURE_TOTAL
-        EXPOSED EXPOSED_BYTE_NS LIMITED_BY LIMIT_FRACTION LIMIT_PARAMETER AREA AREA_TOTAL ENERGY QUARANTINE_AREA
-        FORGERY AFTER_SUCCESS KEY_BUDGET ASSUMED COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
+        EXPOSED EXPOSED_BYTE_NS LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER AREA AREA_TOTAL ENERGY
+        QUARANTINE_AREA FORGERY AFTER_SUCCESS KEY_BUDGET ASSUMED COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // Copies one by one: a row for each design, direction and size.
     COPIES: DESIGN DIRECTION BYTES RATE TIME BASELINE OVER_BASELINE OVER_CC OF_OFF FIRST_VERIFIED MESSAGES TAGS
         QUARANTINE EXPOSURE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT

@@ -60,5 +60,12 @@ fn figures<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap
             figures.insert(new.to_owned(), value);
         }
     }
+    // Unit and state were one column.
+    if let Some(Value::Text(both)) = figures.remove("limited_by")
+        && let Some((unit, state)) = both.rsplit_once(' ')
+    {
+        figures.insert("limited_by_unit".to_owned(), unit.into());
+        figures.insert("limited_by_state".to_owned(), state.into());
+    }
     Ok(figures)
 }

@@ -30,7 +30,7 @@ function sweepPage(data) {
     attach(box, {}, [
       el("p", {}, "Filled points are on the front of the two axes: no other point is as good in both and better in one. Choose a point to see its configuration."),
       el("div", { class: "controls" }, axis("x"), sense("x"), tick("logarithmic", "front-log-x", false, (on) => { state.logX = on; update(); })),
-      el("div", { class: "controls" }, axis("y"), sense("y"), tick("logarithmic", "front-log-y", false, (on) => { state.logY = on; update(); }), choice("colour by", "front-by", [["", "nothing"], ...columns.map((column) => [column.name, column.name]).filter(([name]) => axes.includes(name) || ["limited_by", "limited_by_parameter"].includes(name))], state.by, (value) => { state.by = value; update(); })),
+      el("div", { class: "controls" }, axis("y"), sense("y"), tick("logarithmic", "front-log-y", false, (on) => { state.logY = on; update(); }), choice("colour by", "front-by", [["", "nothing"], ...columns.map((column) => [column.name, column.name]).filter(([name]) => axes.includes(name) || ["limited_by_unit", "limited_by_parameter"].includes(name))], state.by, (value) => { state.by = value; update(); })),
       drawing, key,
     ]);
     redraw.push(chart(drawing, () => frontChart(rows, get, state, front(), key), { chosen: (mark) => pick(Number(mark.dataset.key)) }));
@@ -50,7 +50,7 @@ function sweepPage(data) {
     const fill = () => {
       const on = front();
       const listedRows = all ? rows.map((_, row) => row) : on;
-      const shown = unique([...axes, state.x, state.y, ...report.min, ...report.max, "limited_by"]).filter((name) => places.has(name));
+      const shown = unique([...axes, state.x, state.y, ...report.min, ...report.max, "limited_by_unit", "limited_by_state"]).filter((name) => places.has(name));
       place.replaceChildren(el("p", { class: "soft", id: "front-count" }, `${on.length} of ${rows.length} points are on the front of ${state.x} and ${state.y}`), table([
         { name: "index", text: (row) => get(row, "index") ?? row },
         ...shown.map((name) => ({ name, what: columns[places.get(name)].what, text: (row) => columnFigure(name, get(row, name)), value: (row) => get(row, name) })),
