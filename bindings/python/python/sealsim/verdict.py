@@ -134,6 +134,9 @@ def _of_texts(seen: list[Seen]) -> Stage:
     for one, at in cases[:6]:
         if len(one.right(at)) == BLOCK and one.blocks[at] in known:
             return Stage("text", f"the way of text: what comes out is {known[one.blocks[at]]}")
+    full = sum(len(one.right(at)) == BLOCK for one in seen for at in range(len(one.blocks)))
+    if full >= ENOUGH and len(cases) > 1 and all(len(one.right(at)) < BLOCK for one, at in cases):
+        return Stage("text", "the way of text: only last blocks that are short are wrong")
     # AES is right where a tag is, since H and the mask come from it.
     ended = [one for one in seen if one.tag is not None]
     proven = [one for one in ended if one.agrees]
@@ -145,13 +148,11 @@ def _of_texts(seen: list[Seen]) -> Stage:
     ever, masks_ever = _ever(xor(one.blocks[at], one.right(at)).ljust(BLOCK, b"\0") for one, at in cases), _ever(xor(one.tag or b"", one.mask) for one in bare)
     if masks_wrong and bin(ever).count("1") <= NEAR and not masks_ever & ~ever:
         return Stage("AES", f"AES, its last round or its way out: only bits {ever:032x} are ever wrong, in masks as in keystreams")
-    if masks_wrong or (ended and not proven):
+    if masks_wrong:
         if masks_wrong and not any(one.agrees for one in bare):
             return Stage("AES", "AES, its key schedule or the register of its key: mask and keystream are wrong alike, and no slip of the counter or the key explains them")
         if dense * 2 >= len(cases):
             return Stage("AES", "AES: some of its blocks are wrong, of masks as of the keystream")
-    elif proven and len(ended) > len(proven) and dense * 2 >= len(cases) and any(one.tag_wrong and not one.agrees for one in ended):
-        return Stage("AES", "AES: some of its blocks are wrong, of H or masks as of the keystream")
     elif proven and len(proven) == len(ended) and len(cases) > 1 and dense * 2 < len(cases):
         return Stage("text", "the way of text: AES is right, since tags are, and most bits of the blocks are")
     told = of_text(one.software, one.message.iv, one.message.input, one.message.output, at, one.blocks[at], keys)
