@@ -53,7 +53,7 @@ use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 pub use failure::Failure;
 pub use machine::{AlternativeArguments, MachineArguments, OverlayArguments, SettingArguments, Switch};
 pub use run::Interruption;
-pub use tlp::{tlp_from_json, tlp_to_json};
+pub use tlp::{TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
 pub use work::WorkArguments;
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.

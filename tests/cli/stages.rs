@@ -110,6 +110,19 @@ fn a_text_fits_its_columns_and_says_when_it_is_cut() {
 }
 
 #[test]
+fn a_text_may_be_the_bytes_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    fs::write(&file, b"0123456789abcdef!").unwrap();
+    let message = ["folded-8", "--key", SPEC[0], "--iv", "00"];
+    let of = |given: &str| document(&[&message[..], &["--text", given]].concat());
+    assert_eq!(of(&format!("@{}", file.display())), of("3031323334353637383961626364656621"));
+    let missing = sealsim(&[&["engine"][..], &message[..], &["--text", "@/nowhere/text"]].concat());
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("/nowhere/text"), "{}", text(&missing.stderr));
+}
+
+#[test]
 fn waves_hold_the_registers_and_the_stages_of_the_message() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("message.fst");

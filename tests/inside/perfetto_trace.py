@@ -119,6 +119,7 @@ def main():
     units, messages = check_units(slices, report), check_messages(slices, report)
     check_streams(slices, report)
     counters = {slices.tracks[track] for track in slices.values}
+    assert len(counters) == len(slices.values), "no two counters have one name"
     for end in [".work", "tag_queue.entries", "posted_headers", ".quarantine", "hbm.exposed"]:
         assert any(name.endswith(end) for name in counters), f"no counter {end} among {sorted(counters)}"
     print(f"{units} units, {messages} messages, {len(counters)} counters: as the report says")

@@ -1,5 +1,6 @@
 /*
- * sealsim for C, C++ and SystemVerilog DPI: an AES-GCM engine that is stepped cycle by cycle, and PCIe TLPs.
+ * sealsim for C, C++ and SystemVerilog DPI: an AES-GCM engine that is stepped cycle by cycle, AES-GCM in software with its stages,
+ * and PCIe TLPs.
  *
  * Every function that can fail returns a negative number then, one of SEALSIM_ERROR_..., and sealsim_last_error() says what is wrong. Pointers to
  * nothing and lengths that cannot be are errors; a pointer to fewer bytes than is said, or to an engine that has been freed, is a fault of the caller.
@@ -134,8 +135,69 @@ int32_t sealsim_engine_idle(struct sealsim_engine *engine);
 // sealsim on this thread that fails.
 const char *sealsim_last_error(void);
 
-// Writes what bytes hold as JSON, a line for each TLP and DLLP, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3 to
-// gen5 link.
+// Seals a message (`open` 0), or deciphers it and computes the tag that its ciphertext must have (`open` 1). `out` gets as many bytes as the text has.
+// The tag is not compared.
+//
+// Returns 0 or an error.
+//
+// `key`, `iv`, `aad` and `text` have so many bytes; `text_length` bytes of `out` and 16 of `tag` can be written.
+int32_t sealsim_gcm_seal(const uint8_t *key,
+                         uint64_t key_length,
+                         const uint8_t *iv,
+                         uint64_t iv_length,
+                         const uint8_t *aad,
+                         uint64_t aad_length,
+                         const uint8_t *text,
+                         uint64_t text_length,
+                         int32_t open,
+                         uint8_t *out,
+                         uint8_t *tag);
+
+// Gives the hash key H, which is AES of zeros.
+//
+// Returns 0 or an error.
+//
+// `key` has so many bytes; 16 bytes of `h` can be written.
+int32_t sealsim_gcm_h(const uint8_t *key, uint64_t key_length, uint8_t *h);
+
+// Gives the counter block of text block `block`, from 0; of -1 that is J0, which makes the mask of the tag.
+//
+// Returns 0 or an error.
+//
+// `key` and `iv` have so many bytes; 16 bytes of `counter_block` can be written.
+int32_t sealsim_gcm_counter_block(const uint8_t *key,
+                                  uint64_t key_length,
+                                  const uint8_t *iv,
+                                  uint64_t iv_length,
+                                  int64_t block,
+                                  uint8_t *counter_block);
+
+// Gives the state of AES after each round, 16 bytes each: first that after the first key addition, at last the enciphered block.
+//
+// Returns how many bytes there are, 176, 208 or 240, or an error. Where `room` is less nothing is written.
+//
+// `key` has so many bytes, `block` 16; `room` bytes of `states` can be written.
+int64_t sealsim_aes_rounds(const uint8_t *key,
+                           uint64_t key_length,
+                           const uint8_t *block,
+                           uint8_t *states,
+                           uint64_t room);
+
+// Gives the value of GHASH behind each block of `data`, 16 bytes each; zeros follow a last block that is short. Padding of AAD and the length block are up to
+// the caller.
+//
+// Returns how many bytes there are, or an error. Where `room` is less nothing is written.
+//
+// `key` and `data` have so many bytes; `room` bytes of `values` can be written.
+int64_t sealsim_gcm_ghash(const uint8_t *key,
+                          uint64_t key_length,
+                          const uint8_t *data,
+                          uint64_t length,
+                          uint8_t *values,
+                          uint64_t room);
+
+// Writes what bytes hold as JSON, a line for each TLP, DLLP and flit, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3
+// to gen5 link, 2 for symbols of a gen1 or gen2 link, 3 for one DLLP, 4 for flits of 256 bytes.
 //
 // Returns the bytes of the text with its zero, or an error. Where `room` is less nothing is written: call it with `room` 0 to learn how much is needed.
 //
@@ -155,6 +217,15 @@ int64_t sealsim_tlp_encode(const char *json,
                            int32_t wire,
                            uint8_t *data,
                            uint64_t room);
+
+// Writes the headers in lines of a kernel's log (`TLP Header:`) or of `lspci -vv` (`HeaderLog:`) as JSON, a line each, and a zero behind the last.
+//
+// Returns the bytes of the text with its zero, or an error. Where `room` is less nothing is written.
+//
+// `log` is a text that ends with a zero, and `room` bytes of `json` can be written.
+int64_t sealsim_tlp_decode_log(const char *log,
+                               char *json,
+                               uint64_t room);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -4,11 +4,11 @@ use crate::{
     fault::Fault,
     guard::{bytes, fill, guarded, text},
 };
-use simulator::cli::{Failure, tlp_from_json, tlp_to_json};
+use simulator::cli::{Failure, TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
 use std::ffi::c_char;
 
-/// Writes what bytes hold as JSON, a line for each TLP and DLLP, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3 to
-/// gen5 link.
+/// Writes what bytes hold as JSON, a line for each TLP, DLLP and flit, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3
+/// to gen5 link, 2 for symbols of a gen1 or gen2 link, 3 for one DLLP, 4 for flits of 256 bytes.
 ///
 /// Returns the bytes of the text with its zero, or an error. Where `room` is less nothing is written: call it with `room` 0 to learn how much is needed.
 ///
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn sealsim_tlp_decode(
         if data.is_empty() {
             return Err(Fault::usage("there are no bytes to decode"));
         }
-        let text = tlp_to_json(data, framed(wire)?).join("\n") + "\0";
+        let text = tlp_to_json(data, form(wire)?).join("\n") + "\0";
         // SAFETY: the caller says so.
         unsafe { fill("json", json.cast(), room, text.as_bytes()) }
     })
@@ -45,16 +45,30 @@ pub unsafe extern "C" fn sealsim_tlp_encode(json: *const c_char, wire: i32, data
     guarded(|| {
         // SAFETY: the caller says so.
         let json = unsafe { text("json", json)? };
-        let encoded = tlp_from_json(json, framed(wire)?).map_err(Failure::Usage)?;
+        let encoded = tlp_from_json(json, form(wire)?).map_err(Failure::Usage)?;
         // SAFETY: the caller says so.
         unsafe { fill("data", data, room, &encoded.concat()) }
     })
 }
 
-fn framed(wire: i32) -> Result<bool, Fault> {
-    match wire {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Fault::usage(format!("wire is {wire}, but must be 0 or 1"))),
-    }
+/// Writes the headers in lines of a kernel's log (`TLP Header:`) or of `lspci -vv` (`HeaderLog:`) as JSON, a line each, and a zero behind the last.
+///
+/// Returns the bytes of the text with its zero, or an error. Where `room` is less nothing is written.
+///
+/// # Safety
+/// `log` is a text that ends with a zero, and `room` bytes of `json` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealsim_tlp_decode_log(log: *const c_char, json: *mut c_char, room: u64) -> i64 {
+    guarded(|| {
+        // SAFETY: the caller says so.
+        let log = unsafe { text("log", log)? };
+        let lines = tlp_logs_to_json(log).map_err(Failure::Usage)?.join("\n") + "\0";
+        // SAFETY: the caller says so.
+        unsafe { fill("json", json.cast(), room, lines.as_bytes()) }
+    })
+}
+
+fn form(wire: i32) -> Result<TlpForm, Fault> {
+    let form = usize::try_from(wire).ok().and_then(|number| TlpForm::ALL.get(number));
+    form.map(|(_, form)| *form).ok_or_else(|| Fault::usage(format!("wire is {wire}, but must be 0 to 4")))
 }

@@ -158,15 +158,82 @@ static void tlps(void)
     CHECK(sealsim_tlp_encode(json, 1, back, 20) == 20 && memcmp(frame, back, 20) == 0);
     REFUSED(sealsim_tlp_decode(NULL, 20, 1, json, sizeof json), SEALSIM_ERROR_USAGE, "data is null");
     REFUSED(sealsim_tlp_decode(frame, 0, 1, json, sizeof json), SEALSIM_ERROR_USAGE, "no bytes");
-    REFUSED(sealsim_tlp_decode(frame, 20, 3, json, sizeof json), SEALSIM_ERROR_USAGE, "wire is 3");
+    REFUSED(sealsim_tlp_decode(frame, 20, 5, json, sizeof json), SEALSIM_ERROR_USAGE, "wire is 5");
     REFUSED(sealsim_tlp_decode(frame, 20, 1, NULL, sizeof json), SEALSIM_ERROR_USAGE, "json is null");
     REFUSED(sealsim_tlp_encode(NULL, 1, back, 20), SEALSIM_ERROR_USAGE, "json is null");
     REFUSED(sealsim_tlp_encode("{\"kind\":\"tpl\"}", 1, back, 20), SEALSIM_ERROR_USAGE, "did you mean `tlp`");
 }
 
+/* Flits, one DLLP, symbols, header logs. */
+static void other_forms(void)
+{
+    static uint8_t flits[512], dllp[4];
+    static char json[20000];
+    const char *write = "{\"kind\":\"flit_tlp\",\"payload\":\"000000a5\",\"fields\":{\"type\":64,\"length_dw\":1,\"address\":4096}}";
+    CHECK(sealsim_tlp_encode(write, 4, flits, sizeof flits) == 256);
+    CHECK(sealsim_tlp_decode(flits, 256, 4, json, sizeof json) > 0);
+    CHECK(strstr(json, "\"kind\":\"flit\"") && strstr(json, "\"payload\":\"000000a5\""));
+    hex("8084b345", dllp);
+    CHECK(sealsim_tlp_decode(dllp, 4, 3, json, sizeof json) > 0 && strstr(json, "\"kind\":\"dllp\""));
+    CHECK(sealsim_tlp_decode_log("TLP Header: 40000001 0000000f fee00000 00000000", json, sizeof json) > 0);
+    CHECK(strstr(json, "\"name\":\"MWr32\""));
+    REFUSED(sealsim_tlp_decode_log("nothing", json, sizeof json), SEALSIM_ERROR_USAGE, "TLP Header");
+}
+
+/* Test case 4 of McGrew and Viega. */
+static void stages(void)
+{
+    uint8_t key[16], iv[12], aad[20], text[60], right[60], tag[16], out[60], h[16], j0[16], states[240], block[16], hashed[112], values[112];
+    hex("feffe9928665731c6d6a8f9467308308", key);
+    hex("cafebabefacedbaddecaf888", iv);
+    hex("feedfacedeadbeeffeedfacedeadbeefabaddad2", aad);
+    hex("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39", text);
+    hex("42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091", right);
+    CHECK(sealsim_gcm_seal(key, 16, iv, 12, aad, 20, text, 60, 0, out, tag) == 0 && memcmp(out, right, 60) == 0);
+    hex("5bc94fbc3221a5db94fae95ae7121a47", block);
+    CHECK(memcmp(tag, block, 16) == 0);
+    memset(tag, 0, 16);
+    CHECK(sealsim_gcm_seal(key, 16, iv, 12, aad, 20, right, 60, 1, out, tag) == 0 && memcmp(out, text, 60) == 0);
+    CHECK(memcmp(tag, block, 16) == 0);
+
+    CHECK(sealsim_gcm_h(key, 16, h) == 0);
+    hex("b83b533708bf535d0aa6e52980d53b78", block);
+    CHECK(memcmp(h, block, 16) == 0);
+    CHECK(sealsim_gcm_counter_block(key, 16, iv, 12, -1, j0) == 0);
+    hex("cafebabefacedbaddecaf88800000001", block);
+    CHECK(memcmp(j0, block, 16) == 0);
+    CHECK(sealsim_gcm_counter_block(key, 16, iv, 12, 2, block) == 0 && block[15] == 4);
+    CHECK(sealsim_aes_rounds(key, 16, j0, NULL, 0) == 176);
+    CHECK(sealsim_aes_rounds(key, 16, j0, states, sizeof states) == 176);
+    for (int i = 0; i < 16; i++)
+        CHECK(states[i] == (j0[i] ^ key[i]));
+
+    /* GHASH of AAD, ciphertext and lengths; with the mask, the last state of AES, it is the tag. */
+    memset(hashed, 0, sizeof hashed);
+    memcpy(hashed, aad, 20);
+    memcpy(hashed + 32, right, 60);
+    hashed[96 + 7] = 160;
+    hashed[96 + 14] = 1;
+    hashed[96 + 15] = 224;
+    CHECK(sealsim_gcm_ghash(key, 16, hashed, 112, values, sizeof values) == 112);
+    for (int i = 0; i < 16; i++)
+        CHECK((values[96 + i] ^ states[160 + i]) == tag[i]);
+
+    REFUSED(sealsim_gcm_h(key, 15, h), SEALSIM_ERROR_USAGE, "key_length is 15");
+    REFUSED(sealsim_gcm_h(key, 16, NULL), SEALSIM_ERROR_USAGE, "h is null");
+    REFUSED(sealsim_gcm_counter_block(key, 16, iv, 0, 0, block), SEALSIM_ERROR_USAGE, "empty IV");
+    REFUSED(sealsim_gcm_counter_block(key, 16, iv, 12, -2, block), SEALSIM_ERROR_USAGE, "block is -2");
+    REFUSED(sealsim_aes_rounds(key, 15, j0, states, sizeof states), SEALSIM_ERROR_USAGE, "key_length is 15");
+    REFUSED(sealsim_aes_rounds(key, 16, NULL, states, sizeof states), SEALSIM_ERROR_USAGE, "block is null");
+    REFUSED(sealsim_gcm_seal(key, 16, iv, 12, NULL, 0, text, 60, 2, out, tag), SEALSIM_ERROR_USAGE, "open is 2");
+    REFUSED(sealsim_gcm_seal(key, 16, iv, 12, NULL, 0, text, 60, 0, NULL, tag), SEALSIM_ERROR_USAGE, "out is null");
+}
+
 int main(void)
 {
     vectors();
+    other_forms();
+    stages();
     wrong_arguments();
     tlps();
     if (failures == 0)

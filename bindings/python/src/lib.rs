@@ -32,5 +32,5 @@ mod _native {
     #[pymodule_export]
     use super::sweep::sweep;
     #[pymodule_export]
-    use super::tlp::{tlp_decode, tlp_encode};
+    use super::tlp::{tlp_decode, tlp_encode, tlp_logs};
 }

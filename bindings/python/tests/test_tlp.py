@@ -58,3 +58,35 @@ def test_no_bytes_and_no_digits_are_refused():
     for text in ("", "4a 0", "4g"):
         with pytest.raises(sealsim.UsageError):
             sealsim.tlp.decode(text)
+
+
+def test_flits_are_those_of_the_program_and_come_back(program):
+    write = {"kind": "flit_tlp", "payload": "000000a5" * 40, "fields": {"type": 96, "length_dw": 40, "address": 1 << 32}}
+    flits = sealsim.tlp.encode([write, write], flits=True)
+    assert len(flits) % 256 == 0
+    items = sealsim.tlp.decode(flits, flits=True)
+    lines = program("tlp", "decode", "--flit", "--format", "json", "-", stdin=flits.hex()).splitlines()
+    assert items == [json.loads(line) for line in lines]
+    assert sum(item["kind"] == "flit_tlp" for item in items) == 2
+    assert sealsim.tlp.encode(items, flits=True) == flits
+
+
+def test_dllps_and_symbols_are_those_of_the_program(program):
+    for text, form, flag in (("8084b345", {"dllp": True}, "--dllp"), ("5c000000059617fd", {"wire": "gen1"}, "--wire=gen1")):
+        lines = program("tlp", "decode", flag, "--format", "json", text).splitlines()
+        assert sealsim.tlp.decode(text, **form) == [json.loads(line) for line in lines]
+
+
+def test_header_logs_are_read(program):
+    log = "pcieport 0000:00:01.0: AER: TLP Header: 40000001 0000000f fee00000 00000000"
+    (item,) = sealsim.tlp.decode_log(log)
+    (line,) = program("tlp", "decode", "--header-log", "--format", "json", log).splitlines()
+    assert item["fields"] == json.loads(line)["fields"]
+    with pytest.raises(sealsim.UsageError, match="TLP Header"):
+        sealsim.tlp.decode_log("nothing")
+
+
+@pytest.mark.parametrize("form", [{"wire": True, "dllp": True}, {"flits": True, "dllp": True}, {"wire": "gen9"}])
+def test_forms_that_exclude_each_other_are_refused(form):
+    with pytest.raises(sealsim.UsageError, match="one of|generation"):
+        sealsim.tlp.decode(READ, **form)

@@ -14,7 +14,8 @@ use clap::Args;
 use miette::miette;
 use serde::Serialize;
 use std::{
-    io::{self, Write},
+    fs::File,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -38,10 +39,10 @@ pub(super) struct MessageArguments {
     #[arg(long, value_name = "HEX", requires = "key", value_parser = bytes)]
     iv: Option<Hex>,
     /// Additional authenticated data; none without it.
-    #[arg(long, value_name = "HEX", requires = "key", value_parser = bytes)]
+    #[arg(long, value_name = "HEX|@FILE", requires = "key", value_parser = bytes_or_file)]
     aad: Option<Hex>,
-    /// The text: plaintext, or ciphertext with --open; none without it.
-    #[arg(long, value_name = "HEX", requires = "key", value_parser = bytes)]
+    /// The text: plaintext, or ciphertext with --open; none without it. `@FILE` takes the bytes of a file as they are.
+    #[arg(long, value_name = "HEX|@FILE", requires = "key", value_parser = bytes_or_file)]
     text: Option<Hex>,
     /// The tag that must come out, maybe cut short.
     #[arg(long, value_name = "HEX", requires = "key", value_parser = bytes)]
@@ -60,6 +61,18 @@ struct Hex(Vec<u8>);
 
 fn bytes(text: &str) -> Result<Hex, String> {
     hex::decode(text).map(Hex).map_err(|error| format!("not hexadecimal: {error}"))
+}
+
+/// Bytes in hexadecimal, or those of a file behind an `@`.
+fn bytes_or_file(text: &str) -> Result<Hex, String> {
+    let Some(path) = text.strip_prefix('@') else { return bytes(text) };
+    let mut read = Vec::new();
+    let taken = File::open(path).and_then(|file| file.take(MOST.0 + 1).read_to_end(&mut read));
+    match taken {
+        Ok(length) if length as u64 > MOST.0 => Err(format!("{path}: more than {MOST}")),
+        Ok(_) => Ok(Hex(read)),
+        Err(error) => Err(format!("{path}: {error}")),
+    }
 }
 
 impl MessageArguments {

@@ -1,19 +1,80 @@
 //! Both directions of `sealsim tlp` as functions, for programs that hold one against the other.
 
-use super::{Generation, Stream, decode, document::Document, encode};
-use miette::Report;
+use super::{Generation, Stream, decode, document::Document, encode, flit, item::Item, log};
+use miette::{Report, miette};
 
-/// What bytes hold, as `sealsim tlp decode --format json` prints it, a line each. `framed`: as they are on a link of gen3 to gen5.
-pub fn tlp_to_json(bytes: &[u8], framed: bool) -> Vec<String> {
-    let stream = if framed { Stream::Wire(Generation::Gen3) } else { Stream::Tlps };
-    let line = |item| serde_json::to_string(&Document::from(item)).unwrap_or_default();
-    decode::items(bytes, stream).iter().map(line).collect()
+/// What bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlpForm {
+    /// TLPs without framing, one behind the other.
+    Tlps,
+    /// Frames of a link of gen3 to gen5.
+    Wire,
+    /// Symbols of a link of gen1 or gen2, before scrambling.
+    Symbols,
+    /// One DLLP.
+    Dllp,
+    /// Flits of 256 bytes.
+    Flits,
+}
+
+impl TlpForm {
+    /// All of them, by the names and numbers that bindings give them.
+    pub const ALL: [(&str, Self); 5] = [
+        ("tlps", Self::Tlps),
+        ("wire", Self::Wire),
+        ("symbols", Self::Symbols),
+        ("dllp", Self::Dllp),
+        ("flits", Self::Flits),
+    ];
+
+    const fn generation(self) -> Option<Generation> {
+        match self {
+            Self::Wire => Some(Generation::Gen3),
+            Self::Symbols => Some(Generation::Gen1),
+            Self::Tlps | Self::Dllp | Self::Flits => None,
+        }
+    }
+
+    const fn stream(self) -> Stream {
+        match (self, self.generation()) {
+            (_, Some(generation)) => Stream::Wire(generation),
+            (Self::Dllp, _) => Stream::Dllp,
+            (Self::Flits, _) => Stream::Flits,
+            _ => Stream::Tlps,
+        }
+    }
+}
+
+/// What bytes hold, as `sealsim tlp decode --format json` prints it, a line each.
+pub fn tlp_to_json(bytes: &[u8], form: TlpForm) -> Vec<String> {
+    decode::items(bytes, form.stream()).iter().map(line).collect()
+}
+
+/// The headers in lines of a kernel's log or of `lspci -vv`, as `sealsim tlp decode --header-log --format json` prints them.
+///
+/// # Errors
+/// No line has a header, or what is wrong with the first that seems to.
+pub fn tlp_logs_to_json(text: &str) -> Result<Vec<String>, Report> {
+    let read = log::parse(text, "text");
+    match (read.logs.is_empty(), read.skipped.first()) {
+        (true, Some(error)) => Err(miette!("{error}")),
+        (true, None) => Err(miette!("no line has `TLP Header:` in it, or a `HeaderLog:` that is not zero")),
+        (false, _) => Ok(read.logs.iter().map(|log| line(&decode::logged(log))).collect()),
+    }
+}
+
+fn line(item: &Item) -> String {
+    serde_json::to_string(&Document::from(item)).unwrap_or_default()
 }
 
 /// The bytes of each JSON object, as `sealsim tlp encode` prints them.
 ///
 /// # Errors
 /// What is wrong with the first that is no TLP or DLLP.
-pub fn tlp_from_json(json: &str, framed: bool) -> Result<Vec<Vec<u8>>, Report> {
-    encode::lines(json, framed.then_some(Generation::Gen3))
+pub fn tlp_from_json(json: &str, form: TlpForm) -> Result<Vec<Vec<u8>>, Report> {
+    match form {
+        TlpForm::Flits => flit::encode::lines(json),
+        _ => encode::lines(json, form.generation()),
+    }
 }

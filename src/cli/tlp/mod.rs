@@ -11,7 +11,7 @@ mod log;
 mod outline;
 mod text;
 
-pub use lines::{tlp_from_json, tlp_to_json};
+pub use lines::{TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
 
 use super::{Failure, output};
 use crate::{files::read_text_from, units::Bytes};

@@ -189,7 +189,10 @@ impl Trace {
             let Some(places) = &self.places else { return };
             let place = (track & 0xffff) as usize;
             let (name, unit) = if track < GAUGE {
-                (places.channels[place].path.clone(), "items")
+                // A unit may have a gauge of the same name.
+                let path = &places.channels[place].path;
+                let is_gauge = places.gauges.iter().any(|(unit, name)| format!("{}.{name}", unit.name) == *path);
+                (if is_gauge { format!("{path} (channel)") } else { path.clone() }, "items")
             } else {
                 let (unit, name) = &places.gauges[place];
                 (format!("{}.{name}", unit.name), gauge_unit(name))

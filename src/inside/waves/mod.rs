@@ -295,7 +295,10 @@ impl Listener for Waves {
         }
         self.gauges = self.signals.len();
         for (unit, name) in &places.gauges {
-            self.signal(&unit.name, name, GAUGE);
+            // A viewer finds nothing by a path that is a scope and a signal.
+            let is_scope = places.channels.iter().any(|channel| channel.path == format!("{}.{name}", unit.name));
+            let shown = if is_scope { format!("{name}_held") } else { (*name).to_string() };
+            self.signal(&unit.name, &shown, GAUGE);
         }
         if let Some(mut engines) = self.engines.take() {
             engines.begin(places, &mut |scope, name| {
