@@ -171,7 +171,7 @@ for (const [width, colorScheme] of [[400, "light"], [1300, "dark"]]) {
 
 test("a workload is simulated with designs beside each other", () => lab(small, async (page) => {
   await page.locator("#tab-workload").click();
-  await page.locator('[aria-label="workload"]').selectOption("decode-loop");
+  await page.locator("#workload").selectOption("decode-loop");
   await page.locator("#simulate").click();
   await page.waitForSelector("#runs", { timeout: 120_000 });
   const names = await page.locator("#runs tbody td:first-child").allTextContents();
