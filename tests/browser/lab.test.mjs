@@ -66,6 +66,9 @@ test("the page begins with answers, which are those of its command", () => lab("
   assert.ok(Math.abs(await rate(page) - await printed(page)) < 0.0006);
   assert.match(await page.locator("#side-A .answers").textContent(), /cipher\.seal_rate/);
   assert.equal(await page.locator("#side-A .plot svg").count(), 1);
+  const mark = Number(await page.locator("#side-A .plot .chosen-size").getAttribute("x1"));
+  const tick = Number(await page.locator("#side-A .plot svg text", { hasText: /^64 MiB$/ }).getAttribute("x"));
+  assert.ok(Math.abs(mark - tick) < 1, `${mark} at ${tick}`);
   await shot(page, "lab");
 }));
 

@@ -1,7 +1,7 @@
 // What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
 
 import { bytes, category, el, number, percent, sv, time } from "./base.js";
-import { write } from "./state.js";
+import { readSize, write } from "./state.js";
 
 const STAGES = {
   cipher: "the CPU seals or opens it",
@@ -12,6 +12,19 @@ const STAGES = {
   tag: "its tag is checked",
   release: "it is released",
 };
+
+// Marks the chosen size in a plot over sizes, by the texts below its axis. Nothing is marked where they do not say enough.
+function mark(picture, chosen) {
+  const ticks = [...picture.querySelectorAll("text")].map((text) => [readSize(text.textContent), Number(text.getAttribute("x")), Number(text.getAttribute("y"))]).filter(([size, x]) => size !== null && x > 0);
+  const low = Math.max(...ticks.map(([, , y]) => y));
+  const axis = ticks.filter(([, , y]) => y === low);
+  const frame = [...picture.querySelectorAll("path")].map((path) => path.getBBox()).filter((box) => box.width > 100 && box.height > 100)[0];
+  if (axis.length < 2 || !frame) return;
+  const [[from, left], [to, right]] = [axis[0], axis.at(-1)];
+  const x = left + ((right - left) * Math.log(chosen / from)) / Math.log(to / from);
+  if (!Number.isFinite(x)) return;
+  picture.append(sv("line", { class: "chosen-size", x1: x, x2: x, y1: frame.y, y2: frame.y + frame.height, stroke: "#000", "stroke-dasharray": "3 3" }));
+}
 
 // A part of the answers: a heading, and what is filled in when it is known.
 function part(heading) {
@@ -92,14 +105,15 @@ export function answers(name, relax) {
     const at = (design) => design.copies.find((copy) => copy.bytes === state.bytes);
     const lines = compared.designs.map((design) => [design.name, at(design)]).filter(([, copy]) => copy).map(([design, copy]) => [design, `${copy.gb_per_s.toFixed(3)}`, `${number(copy.speedup_over_h100_cc, 3)}`, copy.exposure_ps ? time(copy.exposure_ps) : "none", copy.energy_pj ? `${number(copy.energy_pj / state.bytes, 3)}` : ""]);
     const query = write(state);
-    const picture = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    const picture = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", "rate by the size of a copy; the table gives the chosen size");
-    fill(parts.curve, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, document.adoptNode(picture)),
+    fill(parts.curve, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, picture),
       el("p", {}, `At ${bytes(state.bytes)}:`),
       table("designs at the chosen size", ["design", "GB/s", "over h100-cc", "exposure", "pJ/B"], lines),
       el("p", {}, el("a", { href: `plot.svg?${query}`, download: "rates.svg" }, "SVG"), " ", el("a", { href: `plot.pdf?${query}`, download: "rates.pdf" }, "PDF")),
       compared.skipped.length > 0 && el("p", { class: "soft" }, `Not compared: ${compared.skipped.map((one) => `${one.name}: ${one.reason}`).join("; ")}`));
+    mark(picture, state.bytes);
   }
 
   function drawCommands(state) {
