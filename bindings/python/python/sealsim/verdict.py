@@ -469,10 +469,12 @@ def _bits_of_tag(wrong: list[Seen]) -> Stage | None:
     for difference in differences:
         ever |= difference
     if len(wrong) >= 4 and bin(ever).count("1") <= 128 - ENOUGH:
-        by = [gf.number(one.mask) for one in wrong]
-        alone = all(difference == ever & mask for difference, mask in zip(differences, by, strict=True))
-        if alone:
+        masks = [gf.number(one.mask) for one in wrong]
+        values = [gf.number(xor(one.message.tag, one.mask)) for one in wrong]
+        if all(difference == ever & mask for difference, mask in zip(differences, masks, strict=True)):
             return Stage("mask", f"the mask: E(K, J0) is not added to bits {ever:032x} of the tag")
+        if all(difference == ever & value for difference, value in zip(differences, values, strict=True)):
+            return Stage("GHASH", f"GHASH: its value is missing in bits {ever:032x} of the tag")
         return Stage("tag", f"the way of the tag: only bits {ever:032x} are ever wrong")
     reversed_words = [(size, [one for one in wrong if one.tag == _words(one.message.tag, size)]) for size in (4, 8)]
     for size, same in reversed_words:
