@@ -69,6 +69,8 @@ test("the page begins with answers, which are those of its command", () => lab("
   const mark = Number(await page.locator("#side-A .plot .chosen-size").getAttribute("x1"));
   const tick = Number(await page.locator("#side-A .plot svg text", { hasText: /^64 MiB$/ }).getAttribute("x"));
   assert.ok(Math.abs(mark - tick) < 1, `${mark} at ${tick}`);
+  const [marked, whole] = await page.evaluate(() => [".chosen-size", "svg"].map((one) => document.querySelector(`#side-A .plot ${one}`).getBoundingClientRect().height));
+  assert.ok(marked > 0.4 * whole && marked < 0.8 * whole, `${marked} of ${whole}`);
   await shot(page, "lab");
 }));
 

@@ -18,7 +18,9 @@ function mark(picture, chosen) {
   const ticks = [...picture.querySelectorAll("text")].map((text) => [readSize(text.textContent), Number(text.getAttribute("x")), Number(text.getAttribute("y"))]).filter(([size, x]) => size !== null && x > 0);
   const low = Math.max(...ticks.map(([, , y]) => y));
   const axis = ticks.filter(([, , y]) => y === low);
-  const frame = [...picture.querySelectorAll("path")].map((path) => path.getBBox()).filter((box) => box.width > 100 && box.height > 100)[0];
+  // The frame is the largest mark above the texts of the axis.
+  const boxes = [...picture.querySelectorAll("path")].map((path) => path.getBBox()).filter((box) => box.y + box.height < low);
+  const frame = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0];
   if (axis.length < 2 || !frame) return;
   const [[from, left], [to, right]] = [axis[0], axis.at(-1)];
   const x = left + ((right - left) * Math.log(chosen / from)) / Math.log(to / from);
