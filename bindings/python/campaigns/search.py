@@ -14,6 +14,11 @@ The measure, which was written down before any search had run:
 - A search's score is its hypervolume over that of the whole space's front. Asked is a score of 0.95 with a tenth of the points, and more than
   that of random points of the same number, seed by seed.
 
+`search-verdict` has its axes since the front of an earlier form was seen to be nearly one point; no search had run on either.
+
+Beside it stands the part of the front's different points that a search found. That came after the scores of `search-designs` were seen: they say
+little where chance has 0.99 too.
+
 `--write` keeps the fronts in studies/fronts, and the scores in studies/fronts/scores.csv, which docs/studies.md reports. A CSV of a front holds its
 points only, without what did not beat it.
 """
@@ -59,7 +64,7 @@ class Whole:
         front = np.unique(every[moocore.is_nondominated(every, keep_weakly=True)], axis=0)
         self.best, self.worst = front.min(axis=0), front.max(axis=0)
         self.front = [id for id, scores in self.scores.items() if (front == scores).all(axis=1).any()]
-        self.different = len(front)
+        self.different = {tuple(scores) for scores in front.tolist()}
         self.hypervolume = self._hypervolume(front)
 
     def score(self, ids: Iterable[str]) -> float:
@@ -71,11 +76,15 @@ class Whole:
         """As workers would."""
         return [self.rows[point.id] for point in points]
 
-    def searched(self, sampler: str, seed: int, budget: int) -> float:
-        """The score of a search."""
-        optimiser = Optimiser(self.space, self.goal, sampler, seed, budget, None, "judged")
+    def found(self, ids: Iterable[str]) -> float:
+        """The part of the front's different points that is among points."""
+        return len(self.different & {tuple(self.scores[id]) for id in ids if id in self.scores}) / len(self.different)
+
+    def searched(self, sampler: str, seed: int, budget: int) -> tuple[float, float]:
+        """The score of a search, and the part of the front that it found."""
+        optimiser = Optimiser(self.space, self.goal, sampler, seed, budget)
         search(optimiser, self.goal, self.space, budget, self.evaluate)
-        return self.score(optimiser.known)
+        return self.score(optimiser.known), self.found(optimiser.known)
 
     def write(self, path: pathlib.Path) -> None:
         """The front: its axes and objectives."""
@@ -123,7 +132,7 @@ def main() -> None:
         budget = round(given.share * len(whole.space))
         print(
             f"{file.stem}: {len(whole.space)} points ({seconds:.0f} s of CPU now), {len(whole.scores)} count, {len(whole.front)} on the front"
-            f" ({whole.different} different); budget {budget}",
+            f" ({len(whole.different)} different); budget {budget}",
             flush=True,
         )
         if given.write:
@@ -133,14 +142,20 @@ def main() -> None:
             begun = time.process_time()
             scores = random if sampler == "random" else [whole.searched(sampler, seed, budget) for seed in range(given.seeds)]
             seconds = (time.process_time() - begun) / given.seeds
-            beaten = sum(one > other for one, other in zip(scores, random, strict=True))
-            median, least = statistics.median(scores), min(scores)
-            print(f"  {sampler:7} median {median:.4f}, worst {least:.4f}, beats random {beaten} of {given.seeds}; {seconds:.1f} s a search", flush=True)
-            lines += [[file.stem, len(whole.space), budget, sampler, seed, f"{score:.4f}"] for seed, score in enumerate(scores)]
+            beaten = sum(one > other for (one, _), (other, _) in zip(scores, random, strict=True))
+            volumes, parts = zip(*scores, strict=True)
+            print(
+                f"  {sampler:7} hypervolume: median {statistics.median(volumes):.4f}, worst {min(volumes):.4f},"
+                f" beats random {beaten} of {given.seeds};"
+                f" of the front: median {statistics.median(parts):.2f}, worst {min(parts):.2f}; {seconds:.1f} s a search",
+                flush=True,
+            )
+            kind = [file.stem, len(whole.space), budget, sampler]
+            lines += [[*kind, seed, f"{volume:.4f}", f"{part:.3f}"] for seed, (volume, part) in enumerate(scores)]
     if given.write:
         with open(ROOT / "studies/fronts/scores.csv", "w", newline="") as out:
             table = csv.writer(out, lineterminator="\n")
-            table.writerow(["study", "points", "budget", "sampler", "seed", "hypervolume"])
+            table.writerow(["study", "points", "budget", "sampler", "seed", "hypervolume", "of_front"])
             table.writerows(lines)
 
 

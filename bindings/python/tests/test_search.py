@@ -88,9 +88,10 @@ def whole(study, executable, tmp_path_factory):
 def test_a_search_finds_more_than_chance_with_a_quarter_of_the_points(whole):
     budget = len(whole.space) // 4
     for seed in (0, 1):
-        found, drawn = (whole.searched(sampler, seed, budget) for sampler in ("nsga2", "random"))
+        (found, _), (drawn, _) = (whole.searched(sampler, seed, budget) for sampler in ("nsga2", "random"))
         assert found >= 0.95 and found >= drawn, f"seed {seed}: {found} and {drawn}"
-    assert whole.score(whole.front) == pytest.approx(1) and whole.score([]) == 0
+    assert whole.score(whole.front) == pytest.approx(1) and whole.found(whole.front) == 1
+    assert whole.score([]) == whole.found([]) == 0
 
 
 def test_what_does_not_count_is_on_no_front_whoever_asks(whole):
@@ -99,7 +100,7 @@ def test_what_does_not_count_is_on_no_front_whoever_asks(whole):
     assert refused and {id for id, violation in worth.items() if violation == 2} == set(refused)
     closes_not = [id for id, row in whole.rows.items() if row["figures"].get("does_not_close")]
     assert closes_not and {id for id, violation in worth.items() if violation == 1} == set(closes_not)
-    optimiser = Optimiser(whole.space, whole.goal, "nsga2", 0, 60, None, "none")
+    optimiser = Optimiser(whole.space, whole.goal, "nsga2", 0, 60)
     search(optimiser, whole.goal, whole.space, 60, whole.evaluate)
     assert any(worth[id] for id in optimiser.known) and not any(worth[point.id] for point in optimiser.ranked())
 
@@ -157,6 +158,16 @@ def test_a_cheap_search_comes_first_and_leaves_no_row_in_the_table(study, execut
     assert {row["bytes"] for row in found.rows} == {65536}
 
 
+def test_processes_share_a_search(study, executable, tmp_path):
+    command = [sys.executable, "-m", "sealsim.search", str(study), "--out", str(tmp_path / "a"), "--budget", "40"]
+    command += ["--storage", str(tmp_path / "journal"), "--threads", "1", "--program", executable, "--worker"]
+    both = [subprocess.Popen([*command, worker], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for worker in "12"]
+    assert [(one.communicate()[1], one.returncode) for one in both] == [("", 0), ("", 0)]
+    # A batch of each may be under way when the budget is reached.
+    rows = [json.loads(line)["id"] for line in (tmp_path / "a/points.jsonl").open()]
+    assert 40 <= len(set(rows)) == len(rows) <= 60
+
+
 def test_the_command_prints_the_front_and_ctrl_c_keeps_what_ran(study, executable, program, tmp_path):
     command = [sys.executable, "-m", "sealsim.search", str(study), "--out", str(tmp_path / "a"), "--program", executable]
     done = subprocess.run([*command, "--budget", "15", "--format", "csv"], capture_output=True, text=True)
@@ -190,6 +201,13 @@ def test_the_command_prints_the_front_and_ctrl_c_keeps_what_ran(study, executabl
 def test_an_error_says_what_to_do(study, executable, tmp_path, more, error, words):
     with pytest.raises(error, match=words):
         sealsim.search.run(**{"study": study, "folder": tmp_path / "a", "budget": 10, "program": executable, **more})
+
+
+def test_copies_that_are_different_work_are_not_held_against_each_other(study, executable, tmp_path):
+    both = tmp_path / "both.toml"
+    both.write_text(study.read_text() + '[[axis]]\npath = "copy"\nvalues = ["h2d:64KiB", "d2h:64KiB"]\n')
+    with pytest.raises(sealsim.UsageError, match="one --copy at a time"):
+        sealsim.search.run(both, tmp_path / "a", budget=10, program=executable)
 
 
 def test_an_objective_may_be_an_axis_or_a_time_in_any_unit(whole):

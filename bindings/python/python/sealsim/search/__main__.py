@@ -25,7 +25,7 @@ _EXAMPLES = """Examples:
   sealsim pareto results/engine --plot front.svg
   optuna-dashboard results/engine/search.journal     # watch it (pip install optuna-dashboard)
 
-Which sampler? `nsga2` breeds points from the best, and costs next to nothing; `tpe` models good and bad points, takes some 50 ms for each,
+Which sampler? `nsga2` breeds points from the best, and costs next to nothing; `tpe` models good and bad points, takes some 70 ms for each,
 and pays where a point takes seconds; `random` is what they have to beat. How many points? A tenth of the study finds nearly all of the front
 of the shipped studies (docs/studies.md has the table); a larger --budget goes on where the last one ended."""
 
@@ -35,11 +35,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="sealsim search", description=_SAYS, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", metavar="STUDY", help="the study: a TOML file")
-    parser.add_argument("--budget", metavar="N", type=int, required=True, help="points to run at most, those of an earlier part of the search included")
+    parser.add_argument("--budget", metavar="N", type=int, required=True, help="points to run at most; those of an earlier part count")
     parser.add_argument("--out", metavar="FOLDER", required=True, help="the folder of results; made if it is not there")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="what chance depends on (default: 0)")
     parser.add_argument("--sampler", choices=SAMPLERS, default="nsga2", help="who proposes points (default: nsga2)")
-    parser.add_argument("--min", metavar="COLUMN", action="append", default=[], help="a column to be small; may be given several times. Without --min and --max: the study's objectives")
+    says = "a column to be small; may be given several times. Without --min and --max: the study's objectives"
+    parser.add_argument("--min", metavar="COLUMN", action="append", default=[], help=says)
     parser.add_argument("--max", metavar="COLUMN", action="append", default=[], help="a column to be large; may be given several times")
     parser.add_argument("--threads", metavar="N", type=int, help="points at work at once; as many as this computer has cores, if not said")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="how to print the front, as `sealsim pareto` does")
@@ -51,7 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     cheap.add_argument("--cheap-sample", metavar="auto|N", help="with a part of each point simulated")
     cheap.add_argument("--cheap-budget", metavar="N", type=int, help="its points (default: twice the budget)")
     several = parser.add_argument_group("several processes, on one search")
-    several.add_argument("--storage", metavar="URL", help="a database of Optuna's, as sqlite:///search.db, or the path of a journal; a journal in the folder, if not said")
+    says = "a database of Optuna's, as sqlite:///search.db, or the path of a journal; a journal in the folder, if not said"
+    several.add_argument("--storage", metavar="URL", help=says)
     several.add_argument("--worker", metavar="N", type=int, default=0, help="which of them this is: each needs a number of its own")
     parser.add_argument("--program", metavar="PATH", help="the program `sealsim`, if it is not on the path")
     return parser

@@ -53,6 +53,11 @@ class Goal:
         for name in [*minimise, *maximise]:
             if name not in known and f"{_stem(name)}_ps" not in known:
                 raise UsageError(f"no column `{name}`; there are {', '.join(known)}")
+        if "copy" in record["axes"]:
+            raise UsageError(
+                "copies of different size or direction are different work, which no front holds against each other: "
+                "leave the axis `copy` out, and search one --copy at a time"
+            )
         return Goal(tuple(minimise), tuple(maximise), tuple(record["axes"]))
 
     @property

@@ -40,7 +40,16 @@ TRIES = 40
 class Optimiser:
     """Proposes points of a space that it has not proposed before."""
 
-    def __init__(self, space: Space, goal: Goal, sampler: str, seed: int, budget: int, storage: optuna.storages.BaseStorage | None, name: str) -> None:
+    def __init__(
+        self,
+        space: Space,
+        goal: Goal,
+        sampler: str,
+        seed: int,
+        budget: int,
+        storage: optuna.storages.BaseStorage | None = None,
+        name: str | None = None,
+    ) -> None:
         self._optuna = _optuna()
         if sampler not in SAMPLERS:
             raise UsageError(f"there is no sampler {sampler!r}; there are {', '.join(SAMPLERS)}")
@@ -70,7 +79,8 @@ class Optimiser:
 
     def _broken(self) -> str:
         """The batch of which the storage has only a part, since the search was interrupted meanwhile."""
-        counts = Counter(trial.user_attrs.get("batch", "") for trial in self._trials())
+        kept = {(trial.user_attrs["batch"], trial.user_attrs["point"]) for trial in self._trials() if "batch" in trial.user_attrs}
+        counts = Counter(batch for batch, _ in kept)
         parts = (batch for batch, count in counts.items() if batch.startswith(f"{self._seed}/") and count < int(batch.split("/")[2]))
         return next(parts, "none")
 
@@ -91,11 +101,13 @@ class Optimiser:
                     if not any(trial.constraints.values()):
                         self._remember(point, trial.values)
 
-    def ask(self, most: int) -> list[tuple[optuna.Trial, Point]]:
-        """At most so many points, each new; none where all are known."""
+    def ask(self, budget: int) -> list[tuple[optuna.Trial, Point]]:
+        """New points; none where so many are known, others' included."""
         self.take_in()
         asked: list[tuple[optuna.Trial, Point]] = []
-        wanted = min(BATCH, most, len(self._space) - len(self.known))
+        wanted = max(0, min(BATCH, budget - len(self.known)))
+        if wanted == 0:
+            return asked
         chance = random.Random(f"{self._seed}/{len(self.known)}")
         self._tries = 0 if self._sampler == "random" else TRIES
         self._batch = f"{self._seed}/{len(self.known)}/{wanted}"

@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import queue
+import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -17,6 +19,12 @@ from typing import Any
 from ..arguments import Path, text
 from ..errors import FileError, SimulationError, UsageError, of_status
 from .space import MOST_POINTS, Point, Space
+
+LONGEST_WAIT = 60
+"""Seconds for which a folder may be in use by others."""
+
+# The message may be broken into lines.
+_IN_USE = re.compile(r"is[\s│]+in[\s│]+use[\s│]+by")
 
 Row = dict[str, Any]
 """What came of a point, as ``sealsim sweep run-point`` prints it: id, error, figures."""
@@ -52,15 +60,19 @@ class Program:
         return Space(lines)
 
     def merge(self, rows: Sequence[Row], folder: pathlib.Path) -> None:
-        """Puts rows into a folder and writes its tables."""
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as lines, tempfile.TemporaryFile("w+") as said:
+        """Puts rows into a folder and writes its tables; waits while another process does so."""
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as lines:
             lines.writelines(json.dumps(row) + "\n" for row in rows)
             lines.flush()
             files = [lines.name] if rows else []
             command = [*self._sweep("merge"), *files, "--out", str(folder)]
-            status = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=said, check=False).returncode
-            if status:
-                raise _failed(status, said)
+            for left in reversed(range(LONGEST_WAIT)):
+                done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True, check=False)
+                if done.returncode == 0:
+                    return
+                if not _IN_USE.search(done.stderr) or not left:
+                    raise _failure(done.returncode, done.stderr)
+                time.sleep(1)
 
     def pareto(self, folder: pathlib.Path, arguments: Sequence[str], shown: bool = False) -> str:
         """The front of a folder's table: printed, or as what is printed."""
@@ -168,9 +180,13 @@ def _found(program: Path | None) -> str:
 
 
 def _failed(status: int, said: Any) -> Exception:
-    """What the program said when it failed, with its class."""
     said.seek(0)
-    what = said.read().strip()
+    return _failure(status, said.read())
+
+
+def _failure(status: int, what: str) -> Exception:
+    """What the program said when it failed, with its class."""
+    what = what.strip()
     if status < 0:
         return SimulationError(f"the program was ended by signal {-status}" + (f": {what}" if what else ""))
     return of_status(status, what or f"the program ended with status {status}")

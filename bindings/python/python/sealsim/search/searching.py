@@ -103,7 +103,7 @@ def run(
                 low = Program(study, [*over, *cheap], program)
                 lows = low.space()
                 points = 2 * budget if cheap_budget is None else cheap_budget
-                screen = Optimiser(lows, goal, sampler, seed, points, None, name)
+                screen = Optimiser(lows, goal, sampler, seed, points)
                 ranked = _judged(low, lows, screen, goal, kept, points, workers)
                 optimiser.begin_with(_same(space, ranked, budget // 2))
             with told(progress, "search") as tell:
@@ -118,8 +118,7 @@ def search(
 ) -> None:
     """Asks and tells until so many points are known, or all."""
     budget = min(budget, len(space))
-    while len(optimiser.known) < budget:
-        asked = optimiser.ask(budget - len(optimiser.known))
+    while asked := optimiser.ask(budget):
         for (trial, point), row in zip(asked, evaluate([point for _, point in asked]), strict=True):
             optimiser.tell(trial, point, goal.judge(space, point, row))
             if tell is not None:
