@@ -42,10 +42,10 @@ The address is printed, and opened in a browser if there is one. It holds a rand
 
 The page begins with the machine and what lies over it here. Choose other machines and designs, search parameters by name, unit or meaning, and move them: \
 each has its range and its source. The first answer comes within a moment, of large copies from a sample, and says so; then the exact one with what limits the copy, the path \
-of a message, and the rate by the size of a copy. A second state beside the first shows what a change does.
+of a message, and the rate by the size of a copy. A second state beside the first shows what a change does. Two more views simulate a shipped workload with designs beside each other, and look inside a run.
 
 Each answer is the JSON of a command, which the page shows: what it says, the command line says too. The page can give any shipped machine and design, \
-and the files that this command names; it reads no other file and writes none. One run at a time is simulated, in one thread.
+and the files that this command names; it reads no other file and writes none. One question at a time is simulated, in one thread, besides the run that is looked into.
 
 Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 a port that cannot be had.
 

@@ -246,7 +246,7 @@ mod tests {
             assert!(crate::cli::understands(state.clone().unwrap().command(question)), "{}", command(question));
         }
         let odd = State::read("machine=h100-nvl-tdx&copy=h2d:5000", &[]).unwrap();
-        assert!(odd.command(Question::Path).join(" ").contains("--copy h2d:5000B "));
+        assert!(odd.command(Question::Path).join(" ").contains("--copy h2d:5kB "));
         let large = State::read("machine=h100-nvl-tdx&copy=d2h:8GiB:pageable", &[]).unwrap();
         assert!(
             large
