@@ -29,6 +29,9 @@ LIBRARIES = {
     ),
 }
 
+# By what part two runs of a block may differ.
+REPEATS = 0.005
+
 FAMILIES = {
     "serial": ("ghash_serial", "LEVELS PRODUCT REDUCTION"),
     "aggregated": ("ghash_aggregated", "W G LEVELS PRODUCT REDUCTION"),
@@ -59,6 +62,13 @@ BLOCKS = {
     "held-engines-cut": [("engine", *block) for block in ((14, 2, 1, 32, 0, 2, 1), (10, 2, 0, 32, 2, 1, 1), (12, 2, 1, 16, 0, 2, 0))],
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
+
+
+def chosen(name):
+    """The block of a name such as digit:8; none if there is no such family or it has other parameters."""
+    family, *values = name.split(":")
+    wanted = len(FAMILIES.get(family, ("", ""))[1].split())
+    return [(family, *map(int, values))] if wanted == len(values) > 0 and all(map(str.isdigit, values)) else []
 
 
 def instance(number, block):
@@ -143,6 +153,18 @@ def measure(block, netlist, cells, library):
     return row
 
 
+def compare(row, known):
+    """What of a row is not the file's: a flip-flop, or more than REPEATS of area or delay beyond rounding."""
+    name = ":".join(map(str, key(row)))
+    if known is None:
+        return [f"{name}: the file has no such row"]
+    rounding = {"flip_flops": 0, "logic_kge": 0.0005, "kge": 0.0005, "ps": 0.5, "ps_wired": 0.5}
+    parts = {of: 0.0 if of == "flip_flops" else REPEATS for of in rounding}
+    far = [of for of, less in rounding.items() if abs(row[of] - known[of]) > parts[of] * known[of] + 2 * less]
+    print(f"{name}: {'differs' if far else 'as in the file'}: " + ", ".join(f"{of} {known[of]} {row[of]}" for of in rounding), flush=True)
+    return [f"{name}: {of} {known[of]}, now {row[of]}" for of in far]
+
+
 def text(results):
     """results.toml."""
     lines = ["# Written by rtl/run: what the blocks of this directory take in gates and from flip-flop to flip-flop. Not to be edited.", ""]
@@ -169,11 +191,15 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--liberty", required=True, type=Path, help="directory or file of a known cell set")
     arguments.add_argument("--sets", default=",".join(BLOCKS), help="which sets of blocks, by comma")
+    arguments.add_argument("--blocks", help="blocks by comma instead, such as digit:8,tag-queue:4:0; each is mapped alone")
+    arguments.add_argument("--check", action="store_true", help="write nothing, and fail where a row differs from the file's")
     arguments.add_argument("--out", type=Path, default=HERE / "results.toml")
     given = arguments.parse_args()
-    sets = given.sets.split(",")
-    if unknown := [name for name in sets if name not in BLOCKS]:
-        arguments.error(f"no set of blocks is called {', '.join(unknown)}; there are {', '.join(BLOCKS)}")
+    sets = {name: BLOCKS.get(name) for name in given.sets.split(",")}
+    if given.blocks:
+        sets = {name: chosen(name) for name in given.blocks.split(",")}
+    if unknown := [name for name, blocks in sets.items() if not blocks]:
+        arguments.error(f"no set or block is called {', '.join(unknown)}; there are {', '.join([*BLOCKS, *FAMILIES])}")
     if not given.liberty.exists():
         arguments.error(f"{given.liberty}: there is no such file or directory")
     found = sorted(path for path in ([given.liberty] if given.liberty.is_file() else given.liberty.iterdir()) if ".lib" in path.name)
@@ -191,19 +217,27 @@ def main():
         library[name_of] = round(sum(cells.cells[cell].area for cell in library[taken]) / library["gate_um2"], 3)
     results = tomllib.loads(given.out.read_text()) if given.out.exists() else {}
     kept = results.get(name, {}).get("block", [])
+    differs = []
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         whole = folder / "cells.lib"
         whole.write_text(liberty.together(found), "latin-1")
-        for chosen in sets:
-            for block, netlist in mapped(BLOCKS[chosen], whole, library, folder):
+        for blocks in sets.values():
+            for block, netlist in mapped(blocks, whole, library, folder):
                 row = measure(block, netlist, cells, library)
+                if given.check:
+                    differs += compare(row, next((other for other in kept if key(other) == key(row)), None))
+                    continue
                 kept = [other for other in kept if key(other) != key(row)] + [row]
+            if given.check:
+                continue
             head = {"title": library["title"], "sha256": library["digest"], "tools": versions()}
             head |= {"wire_ff_per_pin": library["wire"], "clock_slew_ps": library["clock_slew"]}
             head |= {key: library[key] for key in ("gate_um2", "flip_flop_ge", "and_ge", "xor_ge", "select_ge")}
             results[name] = {**head, "block": kept}
             given.out.write_text(text(results))
+    if differs:
+        sys.exit("rows that are not found again: " + "; ".join(differs))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ use super::library::{Block, Delay, Library};
 use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
 use crate::aead::aegis256::Aegis256Spec;
 use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec};
+use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
 use serde::Serialize;
 use std::fmt;
@@ -51,8 +51,8 @@ pub struct Stage {
     #[serde(flatten)]
     pub delay: Delay,
     /// Rows of `rtl/results.toml` that the delay is made of.
-    pub rows: Vec<String>,
-    /// Other cuts of it, the fewest registers first.
+    pub rows: Vec<Block>,
+    /// Other cuts of it, the fewest registers first; none is looked for where it settles within the period.
     #[serde(skip)]
     pub others: Vec<(String, Delay)>,
 }
@@ -77,7 +77,15 @@ impl Delay {
 
 impl Stage {
     fn new(name: &'static str, cut: String, delay: Delay, rows: &[Block]) -> Self {
-        Self { name, cut, delay, rows: rows.iter().map(ToString::to_string).collect(), others: Vec::new() }
+        Self { name, cut, delay, rows: rows.to_vec(), others: Vec::new() }
+    }
+
+    /// With the other cuts, where it does not settle.
+    fn or_else(mut self, clock: Frequency, others: impl FnOnce() -> Vec<(String, Delay)>) -> Self {
+        if self.delay.within(period_ps(clock)) == Verdict::DoesNotClose {
+            self.others = others();
+        }
+        self
     }
 
     /// The cut with the fewest registers that closes at a clock, else that is marginal, with its answer.
@@ -150,7 +158,7 @@ impl fmt::Display for Timing {
 #[must_use]
 pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing {
     let rounds = spec.rounds().unwrap_or(14);
-    Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, library)] }
+    Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, clock, library)] }
 }
 
 /// The stages of an engine of another AEAD, if its parts were synthesised.
@@ -159,7 +167,7 @@ pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timi
     let stages = match spec {
         AeadSpec::GcmSiv(spec) => {
             let rounds = if spec.key_bits == 128 { 10 } else { 14 };
-            vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.polyval, library)]
+            vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.polyval, clock, library)]
         }
         AeadSpec::Aegis256(spec) => {
             let round = aegis_round(spec);
@@ -202,46 +210,39 @@ fn aes(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> Stag
     let cut = |registers: u32| format!("registers_per_round = {registers}");
     let lane = parts::lane(spec, rounds, small, library);
     let name = if small { "AES, 115-gate S-boxes" } else { "AES, S-boxes from the table" };
-    let mut stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
-    stage.others = (0..3)
-        .map(|registers| {
+    let stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
+    stage.or_else(clock, || {
+        let other = |registers| {
             let spec = AesSpec { registers_per_round: registers, ..spec.clone() };
             (cut(registers), parts::lane(&spec, rounds, false, library).delay)
-        })
-        .collect();
-    stage
+        };
+        (0..3).map(other).collect()
+    })
 }
 
-fn ghash(spec: &GhashSpec, library: &Library) -> Stage {
+fn ghash(spec: &GhashSpec, clock: Frequency, library: &Library) -> Stage {
     let multiplier = spec.multiplier();
     let part = parts::ghash(spec, library);
     if multiplier.digit_bits < 128 {
         let cut = |bits: u32| format!("digit_bits = {bits}");
-        let mut stage = Stage::new("GHASH, a digit", cut(multiplier.digit_bits), part.delay, &part.rows);
+        let stage = Stage::new("GHASH, a digit", cut(multiplier.digit_bits), part.delay, &part.rows);
         // Fewer bits per digit take less; the widest that does has the fewest cycles.
-        stage.others = [64, 32, 16, 8, 4, 2, 1]
-            .into_iter()
-            .filter(|bits| *bits < multiplier.digit_bits)
-            .map(|bits| {
-                let mut spec = multiplier.clone();
-                spec.digit_bits = bits;
-                (format!("{} in {} cycles", cut(bits), spec.interval()), parts::multiplier(&spec, library).delay)
-            })
-            .collect();
-        return stage;
+        let other = |bits| {
+            let spec = MultiplierSpec { digit_bits: bits, ..multiplier.clone() };
+            (format!("{} in {} cycles", cut(bits), spec.interval()), parts::multiplier(&spec, library).delay)
+        };
+        let fewer = |bits: &u32| *bits < multiplier.digit_bits;
+        return stage.or_else(clock, || [64, 32, 16, 8, 4, 2, 1].into_iter().filter(fewer).map(other).collect());
     }
     let text = |(product, reduction): Cut| format!("product = {product} and reduction = {reduction}");
     let own = (multiplier.product.0, multiplier.reduction.0);
-    let mut stage = Stage::new("GHASH", text(own), part.delay, &part.rows);
-    stage.others = CUTS
-        .into_iter()
-        .chain([AGGREGATED_MOST])
-        .map(|cut| {
+    Stage::new("GHASH", text(own), part.delay, &part.rows).or_else(clock, || {
+        let other = |cut: Cut| {
             let mut spec = spec.clone();
             let multiplier = spec.multiplier_mut();
             (multiplier.product, multiplier.reduction) = (Cycles(cut.0), Cycles(cut.1));
             (text(cut), parts::ghash(&spec, library).delay)
-        })
-        .collect();
-    stage
+        };
+        CUTS.into_iter().chain([AGGREGATED_MOST]).map(other).collect()
+    })
 }

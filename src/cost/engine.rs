@@ -11,8 +11,9 @@
 //!
 //! S-boxes are the compact ones where they close at the clock, or are marginal where those from the table are too; where both close, the interval spans both.
 
-use super::clock::{self, Timing, Verdict};
+use super::clock::{self, Verdict};
 use super::control::control;
+use super::library::Block;
 use super::parts::{self, Part};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
@@ -42,10 +43,7 @@ pub struct EngineCost {
     /// What lies outside of the range that a figure was made for.
     pub notes: Vec<String>,
     /// The rows of `rtl/results.toml` that the areas are made of.
-    pub rows: Vec<String>,
-    /// What its clock has to hold, where its parts were synthesised.
-    #[serde(skip)]
-    pub timing: Option<Timing>,
+    pub rows: Vec<Block>,
 }
 
 /// The cost of an engine that runs at `clock`. The engine's specification has been checked.
@@ -55,7 +53,7 @@ pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
     let aes = sum.aes(&spec.aes, spec.rounds().unwrap_or(14));
     let ghash = sum.ghash(&spec.ghash);
     let control = sum.control(&spec.aes, spec.rounds().unwrap_or(14));
-    sum.whole(aes, ghash, control, Some(clock::engine(spec, clock, Library::shipped())))
+    sum.whole(aes, ghash, control)
 }
 
 /// The cost of an engine of another AEAD. Its specification has been checked.
@@ -70,7 +68,7 @@ pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static st
             Err("no published figure for ChaCha20 rounds or Poly1305 multipliers in gates")
         }
     }
-    .map(|(sum, [aes, ghash], control)| sum.whole(aes, ghash, control, clock::aead(spec, clock, Library::shipped())))
+    .map(|(sum, [aes, ghash], control)| sum.whole(aes, ghash, control))
 }
 
 /// Area and energy of cipher and authenticator, and the area of what joins them.
@@ -115,7 +113,7 @@ fn flip_flops(bits: f64) -> f64 {
 struct Sum {
     clock: Frequency,
     notes: Vec<String>,
-    rows: Vec<String>,
+    rows: Vec<Block>,
 }
 
 impl Sum {
@@ -124,13 +122,7 @@ impl Sum {
     }
 
     /// From areas of AES and GHASH, and energies of a block of 16 bytes.
-    fn whole(
-        mut self,
-        aes: (Interval, Interval),
-        ghash: (Interval, Interval),
-        control: Interval,
-        timing: Option<Timing>,
-    ) -> EngineCost {
+    fn whole(mut self, aes: (Interval, Interval), ghash: (Interval, Interval), control: Interval) -> EngineCost {
         self.notes.dedup();
         let [aes_pj_per_byte, ghash_pj_per_byte] = [aes.1, ghash.1].map(|block| block * (1.0 / 16.0));
         EngineCost {
@@ -143,15 +135,14 @@ impl Sum {
             pj_per_byte: aes_pj_per_byte + ghash_pj_per_byte,
             notes: self.notes,
             rows: self.rows,
-            timing,
         }
     }
 
     /// The part's logic, whose rows are noted.
     fn part(&mut self, part: &Part) -> f64 {
-        for row in part.rows.iter().map(ToString::to_string) {
-            if !self.rows.contains(&row) {
-                self.rows.push(row);
+        for row in &part.rows {
+            if !self.rows.contains(row) {
+                self.rows.push(*row);
             }
         }
         part.logic_kge
@@ -264,7 +255,6 @@ const fn compound(spec: &GhashSpec) -> Option<(u32, u32, &GhashSpec)> {
 mod tests {
     use super::*;
     use crate::config::{Layers, StandaloneEngine};
-    use crate::cost::library::Block;
     use crate::gcm::spec::Closing;
     use crate::units::Cycles;
 
@@ -311,7 +301,7 @@ mod tests {
         let lane = two + 6.0 * (four - two) + flip_flops(128.0 * (14.0 + 15.0 + 1.0));
         assert!((cost.aes_kge.middle() - lane).abs() < 1e-9);
         for name in ["lane rounds=2 registers=1 compact=0", "serial levels=0 product=1 reduction=0"] {
-            assert!(cost.rows.iter().any(|row| row == name), "{:?}", cost.rows);
+            assert!(cost.rows.iter().any(|row| row.to_string() == name), "{:?}", cost.rows);
         }
     }
 
@@ -361,7 +351,7 @@ mod tests {
         let siv = cost("gcm-siv").unwrap();
         assert_eq!((siv.pj_per_byte, siv.ghash_kge), (gcm.pj_per_byte, gcm.ghash_kge));
         assert_eq!(siv.aes_kge, gcm.aes_kge + storage(1 << 20).sram_kge);
-        assert_eq!((siv.notes.len(), siv.timing.map(|timing| timing.stages.len())), (1, Some(2)));
+        assert_eq!(siv.notes.len(), 1);
         // Six rounds of 16 bytes per lane, against fourteen and a product.
         let (one, four) = (cost("aegis-256").unwrap(), cost("aegis-256x4").unwrap());
         let shared = flip_flops(512.0);

@@ -1,11 +1,15 @@
 //! What synthesis found for the blocks of `rtl/`, as `rtl/results.toml` has it: area, flip-flops and delays, by cell library.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
-/// The file, parsed once. It is part of the program, and a test reads it.
-static LIBRARIES: LazyLock<BTreeMap<String, Library>> =
-    LazyLock::new(|| toml::from_str(include_str!("../../rtl/results.toml")).unwrap_or_default());
+/// The file, parsed once, rows in the order of blocks. It is part of the program, and a test reads it.
+static LIBRARIES: LazyLock<BTreeMap<String, Library>> = LazyLock::new(|| {
+    let mut libraries: BTreeMap<String, Library> =
+        toml::from_str(include_str!("../../rtl/results.toml")).unwrap_or_default();
+    libraries.values_mut().for_each(|library| library.rows.sort_by_key(|row| row.block));
+    libraries
+});
 
 /// The cells that figures are given in where nothing else is asked for.
 pub const DEFAULT: &str = "asap7";
@@ -29,6 +33,7 @@ pub struct Library {
     pub and_ge: f64,
     pub xor_ge: f64,
     pub select_ge: f64,
+    /// Ascending by block.
     #[serde(rename = "block")]
     pub rows: Vec<Row>,
 }
@@ -57,7 +62,7 @@ pub struct Delay {
 }
 
 /// What was synthesised: the modules of `rtl/src` and their parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(tag = "family", rename_all = "kebab-case")]
 pub enum Block {
     Serial { levels: u32, product: u64, reduction: u64 },
@@ -89,6 +94,13 @@ impl fmt::Display for Block {
                 "engine rounds={rounds} registers={registers} compact={compact} fifo={fifo} levels={levels} product={product} reduction={reduction}"
             ),
         }
+    }
+}
+
+/// In words, as `describe` names it.
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -139,7 +151,7 @@ impl Library {
     /// What was found for a block.
     #[must_use]
     pub fn row(&self, block: Block) -> Option<&Row> {
-        self.rows.iter().find(|row| row.block == block)
+        self.rows.binary_search_by_key(&block, |row| row.block).ok().map(|place| &self.rows[place])
     }
 
     /// kGE of so many flip-flops.

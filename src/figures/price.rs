@@ -8,7 +8,7 @@
 use crate::{
     aead::spec::AeadSpec,
     config::MachineSpec,
-    cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing},
+    cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing, library::Block},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
     gpu::spec::Sharing,
     pcie::spec::IdeSpec,
@@ -47,7 +47,7 @@ pub struct Price {
     /// If they do not: what they need, and the cycles that close.
     pub does_not_close: Option<String>,
     /// Rows of `rtl/results.toml` that areas of engines are made of.
-    pub rows: Vec<String>,
+    pub rows: Vec<Block>,
 }
 
 /// Engines of one direction.

@@ -2,7 +2,11 @@
 
 use crate::{
     config::MachineSpec,
-    cost::{clock::period_ps, library::Delay, technology::SYNTHESIS},
+    cost::{
+        clock::period_ps,
+        library::{Block, Delay},
+        technology::SYNTHESIS,
+    },
     explore::{message_risk, price},
     units::Bytes,
 };
@@ -15,7 +19,7 @@ pub fn lines(machine: &MachineSpec) -> Vec<String> {
         Some((engines, all)) => {
             lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.low, engines.high));
             lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.low, all.high));
-            lines.push(format!("  rows: {}", price.rows.join(", ")));
+            lines.push(format!("  rows: {}", named(&price.rows)));
             lines.push(format!("  {SYNTHESIS}"));
         }
         None => lines.push(format!("  no area: {}", price.missing.as_deref().unwrap_or("no figures"))),
@@ -33,6 +37,11 @@ pub fn lines(machine: &MachineSpec) -> Vec<String> {
     lines
 }
 
+fn named(rows: &[Block]) -> String {
+    let names: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
 /// Each stage of the engines, and whether the clock holds it.
 fn clock_lines(machine: &MachineSpec) -> Vec<String> {
     let Some(timing) = machine.timing() else { return Vec::new() };
@@ -40,7 +49,7 @@ fn clock_lines(machine: &MachineSpec) -> Vec<String> {
     let mut lines = vec![format!("clock of the engines: {timing}")];
     for stage in &timing.stages {
         let (Delay { ps, ps_wired }, verdict) = (stage.delay, stage.delay.within(period).text());
-        let (name, cut, rows) = (stage.name, &stage.cut, stage.rows.join(", "));
+        let (name, cut, rows) = (stage.name, &stage.cut, named(&stage.rows));
         lines.push(format!("  {name} with {cut}: {verdict}, {ps:.0} ps, {ps_wired:.0} with wires; rows: {rows}"));
     }
     lines.extend(timing.refusal().map(|refusal| format!("  {refusal}")));
