@@ -12,6 +12,7 @@ use crate::{
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
 };
+use std::cell::OnceCell;
 
 /// A machine, and what is known of it without a run.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,8 @@ pub struct Seen<'a> {
     pub about: Option<About<'a>>,
     /// Where it is no run but a collective.
     pub call: Option<(&'a CollectiveRequest, &'a CollectiveOutcome)>,
+    /// Its energy, once a part of it was asked for.
+    pub spent: OnceCell<Energy>,
 }
 
 impl<'a> Seen<'a> {
@@ -134,8 +137,8 @@ impl<'a> Seen<'a> {
 
     /// The middle of a part of its energy.
     pub fn energy(&self, part: fn(&Energy) -> Option<Interval>) -> Value {
-        let energy = self.about.map(|about| energy(self, about.machine));
-        energy.and_then(|energy| part(&energy)).map(Interval::middle).into()
+        let energy = self.about.map(|about| self.spent.get_or_init(|| energy(self, about.machine)));
+        energy.and_then(part).map(Interval::middle).into()
     }
 
     /// What the tags and keys of a single copy leave open. Messages of a workload may differ in length, so that it has no bound.

@@ -58,7 +58,8 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
             let (lane, hash) =
                 (lane(&aes, rounds, compact == 1, library), ghash(&serial(levels, (product, reduction)), library));
             let control = control(&aes, rounds, library);
-            let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay));
+            let operand = if product == 1 { control.delay } else { Delay::default() };
+            let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay) + of(operand));
             let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
             let parts = [&lane, &hash, &control];
             let logic_kge = parts.iter().map(|part| part.logic_kge).sum();
@@ -107,27 +108,25 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     assert_eq!(beyond, ["ASAP tag-queue depth=2 skid=0"]);
 }
 
-/// Whole engines, from none of which a figure of the model was taken. Those of one round were seen before their control was counted (informed); those with all
-/// rounds in hardware were synthesised after it (held out). Round keys are given to both sides.
+/// Whole engines, whose areas are held out of what was not of one round. Of delays all are informed: control's was fitted to one of them, and what it is in
+/// front of was chosen with nine in view. Round keys are given to both sides.
 #[test]
-fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_control_is_in_the_way() {
-    let (mut classes, mut slow) = ([0, 0], Vec::new());
+fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_a_select_is_in_front_of_a_round() {
+    let (mut count, mut slow) = (0, Vec::new());
     for library in libraries() {
         let mut areas = Vec::new();
-        for row in &library.rows {
-            let Block::Engine { registers, .. } = row.block else { continue };
+        for row in library.rows.iter().filter(|row| matches!(row.block, Block::Engine { .. })) {
             let (part, _) = said(row.block, library);
             let kge = part.kge(library);
             areas.push((kge, row.kge));
             let off = [kge / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
                 .map(|ratio| ratio - 1.0);
-            let class = usize::from(registers > 0);
-            classes[class] += 1;
-            let (title, class) = (&library.title[..4], ["informed", "held out"][class]);
-            println!("{title} {} ({class}): {:+.3} {:+.3} {:+.3}", row.block, off[0], off[1], off[2]);
+            count += 1;
+            let title = &library.title[..4];
+            println!("{title} {}: {:+.3} {:+.3} {:+.3}", row.block, off[0], off[1], off[2]);
             assert!(off[0].abs() <= 0.1, "{}: {off:?}", row.block);
             if off[1].abs() > 0.15 || off[2].abs() > 0.15 {
-                slow.push(row.block.to_string());
+                slow.push(format!("{title} {}", row.block));
             }
         }
         // The model ranks them by area as synthesis does.
@@ -135,14 +134,11 @@ fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_control_is_in
             assert!(one.1 <= other.1 || one.0 > other.0, "{one:?} {other:?}");
         }
     }
-    assert!(classes[0] >= 5, "{classes:?}");
-    // In the first and third GHASH's operand comes through what takes text and selects keystream, which the model does not time: 17 % with wires, and 31 and
-    // 35 %. In the last one a whole round lies behind the select of counter or zero: 17 and 20 %. The path of the second, 34 and 36 %, was not looked at.
+    assert!(count >= 9, "{count}");
+    // A whole round lies behind the select of counter or zero, which the model does not time: 11 and 23 %, and 17 and 20 %.
     let known = [
-        "engine rounds=10 registers=0 compact=1 fifo=2 levels=2 product=1 reduction=0",
-        "engine rounds=10 registers=1 compact=0 fifo=16 levels=0 product=1 reduction=0",
-        "engine rounds=14 registers=1 compact=0 fifo=32 levels=0 product=1 reduction=1",
-        "engine rounds=14 registers=1 compact=1 fifo=32 levels=0 product=1 reduction=1",
+        "ASAP engine rounds=12 registers=1 compact=0 fifo=24 levels=2 product=2 reduction=1",
+        "OSU0 engine rounds=14 registers=1 compact=1 fifo=32 levels=0 product=1 reduction=1",
     ];
     assert_eq!(slow, known);
 }
