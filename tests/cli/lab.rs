@@ -144,6 +144,14 @@ impl Lab {
     }
 }
 
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 const SMALL: &str = "machine=h100-nvl-tdx&copy=h2d:64KiB";
 
 #[test]
