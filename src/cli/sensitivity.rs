@@ -10,8 +10,10 @@ use super::{
 };
 use crate::config::Kind;
 use crate::explore::sensitivity::{
-    Conclusion, Fixed, Flip, Question, Rate, Sensitivity, SensitivityError, Swing, Together, Why, sensitivity,
+    Conclusion, Fixed, Flip, Indices, Part, Parts, Question, Rate, Sample, Sensitivity, SensitivityError, Swing,
+    Together, Why, sensitivity,
 };
+use crate::files::write_whole;
 use crate::report::plot::tornado::tornado;
 use crate::units::Bytes;
 use crate::validate::pool;
@@ -35,6 +37,7 @@ use std::{
   sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --design fastrack --design ide --margin 0.05
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --plot tornado.svg
   sealsim sensitivity --workload layerwise-kv --design fastrack --samples 0
+  sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --samples 0 --indices --draws points.csv
   sealsim sensitivity h100-nvl-tdx --copy h2d:1GiB --resume      # goes on where it was interrupted
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --format json | jq '.swings[:5] | .[].path'")]
 pub struct Arguments {
@@ -52,6 +55,10 @@ pub struct Arguments {
     /// Points with all parameters varied together; 0 for none.
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(..=100_000))]
     samples: u32,
+    /// Find what part of the variance the parameters give that move a rate most, at most eight, alone and with others, from so many points and as many for each of
+    /// them and once more; 256 if N is left out. The others keep their own values.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256", value_parser = clap::value_parser!(u32).range(16..=100_000))]
+    indices: Option<u32>,
     /// Where these points come from.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -67,6 +74,9 @@ pub struct Arguments {
     /// Draw the tornado, of as many lines as --top says: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write every point with several parameters varied, and what came of it, into this file, as CSV.
+    #[arg(long, value_name = "FILE")]
+    draws: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = SensitivityFormat::Text)]
     format: SensitivityFormat,
@@ -103,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         designs: arguments.alternatives.design.clone(),
         workload,
         samples: arguments.samples,
+        indices: arguments.indices.unwrap_or_default(),
         seed: arguments.seed,
         margin: arguments.margin,
     };
@@ -114,6 +125,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let answer = sensitivity(&question, threads, &kept.finished, &observer, &progress);
     watch.end();
     let answer = settle(kept, answer)?;
+    if let Some(path) = &arguments.draws {
+        let text = draws(&answer, &question.designs).map_err(|error| Failure::output(&io::Error::other(error)))?;
+        write_whole(path, &text).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    }
     if let Some(plot) = plot {
         plot.write(&tornado(&answer, &arguments.subject(&question), arguments.top).draw())?;
     }
@@ -168,6 +183,9 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     }
     if let Some(together) = &answer.together {
         text += &all_at_once(together, answer.unit);
+    }
+    if let Some(indices) = &answer.indices {
+        text += &parts_of_variance(indices, &answer.conclusions);
     }
     if !answer.conclusions.is_empty() {
         text += &format!("\nconclusions, at a margin of {} %:\n", 100.0 * answer.margin);
@@ -225,6 +243,48 @@ fn all_at_once(together: &Together, unit: &str) -> String {
     text
 }
 
+fn parts_of_variance(indices: &Indices, conclusions: &[Conclusion]) -> String {
+    let Indices { points, refused, parameters, .. } = indices;
+    if parameters.is_empty() {
+        return "\nno parameter moves a rate by 1 %: there are no indices\n".to_owned();
+    }
+    let refused = if *refused == 0 { String::new() } else { format!("; {refused} more gave no answer") };
+    let mut text = format!(
+        "\nwhat part of the variance each parameter gives alone, and with others ({points} points{refused}; 5 to 95 % of resamplings)\n"
+    );
+    let width = parameters.iter().map(|index| index.path.len()).max().unwrap_or(0);
+    let part = |Part { value, interval_90: [low, high] }: Part| format!("{value:6.3} ({low:.3}..{high:.3})");
+    let gains = conclusions.iter().enumerate().map(|(place, one)| (format!("the gain of {}", one.design), Some(place)));
+    for (name, design) in std::iter::once(("the rate".to_owned(), None)).chain(gains) {
+        text += &format!("  of {name}:\n");
+        for index in parameters {
+            let Parts { first_order, total } = design.map_or(index.rate, |design| index.gains[design]);
+            text += &format!("    {:width$}  {}  {}\n", index.path, part(first_order), part(total));
+        }
+    }
+    text
+}
+
+/// Every point that was drawn: what it is of, what came of it, and by parameter the value and the part of its probability.
+fn draws(answer: &Sensitivity, designs: &[String]) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names =
+        answer.ranges.iter().map(|range| named(&range.path, &range.of)).flat_map(|name| [format!("{name} part"), name]);
+    let gains = designs.iter().map(|design| format!("gain of {design}"));
+    writer.write_record(["set", "point", "rate"].map(str::to_owned).into_iter().chain(gains).chain(names))?;
+    for Sample { set, point, values, answer } in &answer.samples {
+        let rate = answer.as_ref().map_or_else(String::new, |answer| answer.rate.to_string());
+        let gain = |place: usize| answer.as_ref().map_or_else(String::new, |answer| answer.gains[place].to_string());
+        let cells = values.iter().flat_map(|value| match value {
+            Some((part, value)) => [part.to_string(), value.clone()],
+            None => [String::new(), String::new()],
+        });
+        let head = [set.clone(), point.to_string(), rate];
+        writer.write_record(head.into_iter().chain((0..designs.len()).map(gain)).chain(cells))?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
+}
+
 /// A parameter, and the machines that have it so, where these are not all.
 fn named(path: &str, of: &[String]) -> String {
     if of.is_empty() { path.to_owned() } else { format!("{path} of {}", of.join(", ")) }
@@ -274,10 +334,16 @@ fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
         "flips",
         "does_not_close_at_low",
         "does_not_close_at_high",
+        "first_order",
+        "total",
     ])?;
+    let index = |path: &str| answer.indices.iter().flat_map(|all| &all.parameters).find(|index| index.path == path);
     for swing in &answer.swings {
         let range = &swing.range;
         let changes = answer.changes(swing).map(|change| change.map_or_else(String::new, |change| change.to_string()));
+        let part = |of: &dyn Fn(&Parts) -> Part| {
+            index(&range.path).map_or_else(String::new, |index| of(&index.rate).value.to_string())
+        };
         let flips: Vec<_> = swing.flips.iter().map(|flip| format!("{} at {}", flip.design, flip.at)).collect();
         writer.write_record([
             &range.path,
@@ -296,11 +362,13 @@ fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
             &flips.join("; "),
             &swing.at_low.does_not_close.join(" "),
             &swing.at_high.does_not_close.join(" "),
+            &part(&|parts| parts.first_order),
+            &part(&|parts| parts.total),
         ])?;
     }
     for Fixed { path, kind, value, of, .. } in &answer.not_varied {
         let own = [path.as_str(), &of.join(" "), kind.name(), value, "false"];
-        writer.write_record(own.into_iter().chain([""; 11]))?;
+        writer.write_record(own.into_iter().chain([""; 13]))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }

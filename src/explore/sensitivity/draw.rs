@@ -37,6 +37,12 @@ pub(in crate::explore) fn hypercube(ranges: &[Range], samples: u32, seed: u64) -
     points
 }
 
+/// A value of each range that a part of its probability lies below; ranges without a part keep their own.
+pub(super) fn at(ranges: &[Range], part: impl Fn(&str) -> Option<f64>) -> Vec<Setting> {
+    let value = |(place, range): (usize, &Range)| Some((place, quantile(range.amounts()?, part(&range.path)?)));
+    ranges.iter().enumerate().filter_map(value).collect()
+}
+
 /// The middles of as many equal parts of a probability as there are samples, in an order that the name and the seed give.
 pub(in crate::explore) fn parts(name: &str, samples: u32, seed: u64) -> impl Iterator<Item = f64> {
     let digest = Sha256::digest(format!("{seed} {name}"));

@@ -6,6 +6,7 @@
 //!        +--> one at a time: at its low end, at its high end -----> swing of the rate, and of each design's gain
 //!        |                                                                 where a gain changes sides: bisected
 //!        +--> all at once: Latin hypercube, seeded ---------------> spread of the rate, how often each gain holds
+//!        +--> those that matter, two hypercubes and their mixtures -> what part of the variance each gives
 //! ```
 //!
 //! A conclusion is "this design is faster than its baseline by at least the margin", or that it is not; baselines are those of
@@ -13,12 +14,14 @@
 //! elsewhere; where it states none, it is said not to be varied.
 
 pub(super) mod draw;
+mod indices;
 mod range;
 pub(super) mod variant;
 
+pub use indices::{Index, Indices, Part, Parts};
 pub use range::{Fixed, Range, Why};
 
-use super::{candidate::CandidateError, finished::Finished};
+use super::{candidate::CandidateError, finished::Finished, uncertainty::percentile};
 use crate::config::{Base, Layers, MachineSpec};
 use crate::sim::{Control, SimulationError};
 use crate::system::{self, Memory, Outcome, RunError};
@@ -40,6 +43,8 @@ pub struct Question {
     pub workload: Workload,
     /// Points of the hypercube; none without.
     pub samples: u32,
+    /// Points of each of the two hypercubes that indices are found from; none without.
+    pub indices: u32,
     /// Where they come from.
     pub seed: u64,
     /// A gain holds if it is at least one and this.
@@ -147,6 +152,17 @@ pub struct Conclusion {
     pub holds_in: Option<f64>,
 }
 
+/// A point of all that were drawn, and what came of it.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// `draw`; of indices `a`, `b`, and `a with PATH of b`.
+    pub set: String,
+    pub point: usize,
+    /// By range: the part of its probability that was drawn, and the value that this gave, perhaps moved; none of those that stay as they are.
+    pub values: Vec<Option<(f64, String)>>,
+    pub answer: Option<Answer>,
+}
+
 #[derive(Debug, Clone, Serialize)]
 pub struct Sensitivity {
     pub machine: String,
@@ -163,8 +179,16 @@ pub struct Sensitivity {
     pub swings: Vec<Swing>,
     /// All parameters at once; none if no samples were asked for.
     pub together: Option<Together>,
+    /// What part of the variance those give that move a rate most; none if it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indices: Option<Indices>,
     /// Numbers that are not varied, and why.
     pub not_varied: Vec<Fixed>,
+    /// What is varied, in the order of [`Sample::values`].
+    #[serde(skip)]
+    pub ranges: Vec<Range>,
+    #[serde(skip)]
+    pub samples: Vec<Sample>,
 }
 
 impl Sensitivity {
@@ -246,6 +270,8 @@ pub fn sensitivity(
     let places: Vec<usize> = (0..run.ranges.len()).collect();
     let mut swings = pool::map(&places, threads, |_| 0, |place| run.swing(*place, &base))?;
     swings.sort_by(|one, other| other.relative_swing.total_cmp(&one.relative_swing));
+    let matter = run.that_matter(&swings);
+    run.more(question.indices as usize * (2 + matter.len()));
     let one = |point: &Vec<Setting>| {
         let drawn = draw::repaired(&run.variants, &run.ranges, point);
         Ok::<_, SensitivityError>((run.answer(&drawn.settings)?, drawn))
@@ -253,11 +279,33 @@ pub fn sensitivity(
     let sampled = pool::map(&points, threads, |_| 0, one)?;
     let conclusions = run.conclusions(&base, &swings, &sampled);
     let together = run.together(&sampled);
+    let mut samples = run.samples(sampled);
+    let indices = match question.indices {
+        0 => None,
+        _ => {
+            let (indices, more) = run.indices(matter, threads)?;
+            samples.extend(more);
+            Some(indices)
+        }
+    };
     let machine = run.variants[0].name.clone();
     let does_not_close = run.variants.iter().filter_map(Variant::does_not_close).collect();
     let unit = if question.workload.steps.is_none() { "GB/s" } else { "runs/s" };
-    let margin = question.margin;
-    Ok(Sensitivity { machine, does_not_close, unit, base, margin, conclusions, swings, together, not_varied })
+    let (margin, ranges) = (question.margin, run.ranges);
+    Ok(Sensitivity {
+        machine,
+        does_not_close,
+        unit,
+        base,
+        margin,
+        conclusions,
+        swings,
+        together,
+        indices,
+        not_varied,
+        ranges,
+        samples,
+    })
 }
 
 /// What is varied in any variant, and numbers that are not: those without a range, and those of whose range no other value makes a machine.
@@ -292,6 +340,38 @@ impl Runner<'_> {
     fn own_rate(&self, variant: usize) -> Result<f64, SensitivityError> {
         let name = &self.variants[variant].name;
         self.rate(variant, &[])?.map_err(|reason| SensitivityError::Base(format!("{name}: {reason}")))
+    }
+
+    /// The points that were drawn for all parameters together.
+    fn samples(&self, sampled: Vec<(Came, Drawn)>) -> Vec<Sample> {
+        let count = u32::try_from(sampled.len()).unwrap_or(u32::MAX);
+        let of = |range: &Range| (range.path.clone(), draw::parts(&range.path, count, self.question.seed).collect());
+        let parts: BTreeMap<String, Vec<f64>> = self.ranges.iter().map(of).collect();
+        let sample = |(point, (came, drawn)): (usize, (Came, Drawn))| {
+            let part = |path: &str| parts.get(path).map(|parts| parts[point]);
+            self.sample(("draw".to_owned(), point), part, &drawn.settings, came)
+        };
+        sampled.into_iter().enumerate().map(sample).collect()
+    }
+
+    fn sample(
+        &self,
+        (set, point): (String, usize),
+        part: impl Fn(&str) -> Option<f64>,
+        settings: &[Setting],
+        came: Came,
+    ) -> Sample {
+        let mut values = vec![None; self.ranges.len()];
+        for (place, value) in settings {
+            let range = &self.ranges[*place];
+            values[*place] = part(&range.path).map(|part| (part, range.written(*value)));
+        }
+        Sample { set, point, values, answer: Sample::came(came) }
+    }
+
+    /// There are so many more points to run.
+    const fn more(&mut self, points: usize) {
+        self.runs += points * self.variants.len();
     }
 
     /// Rates by variant as an answer.
@@ -469,7 +549,7 @@ impl Runner<'_> {
             })
             .collect();
         rates.sort_by(f64::total_cmp);
-        let at = |part: f64| rates.get((rates.len().saturating_sub(1) as f64 * part).round() as usize).copied();
+        let at = |part: f64| percentile(&rates, part);
         let per_point = |count: usize| count as f64 / sampled.len() as f64;
         let mut moved = BTreeMap::new();
         for place in sampled.iter().flat_map(|(_, drawn)| &drawn.moved) {

@@ -22,6 +22,7 @@ fn question(designs: &[&str], samples: u32) -> Question {
         designs: designs.iter().map(|&name| name.into()).collect(),
         workload: workload(),
         samples,
+        indices: 0,
         seed: 5,
         margin: 0.0,
     }
@@ -194,4 +195,27 @@ fn a_conclusion_that_flips_says_where_and_does_not_survive() {
     there.machine = there.machine.set(format!("{}={}", flip.path, flip.at));
     there.samples = 0;
     assert!(ask(&there, 1).base.gains[0] < 1.0 + question.margin, "{flip:?}");
+}
+
+#[test]
+fn indices_are_of_the_parameters_that_swing_most_and_every_point_is_told() {
+    let mut question = question(&["direct"], 4);
+    question.indices = 16;
+    let answer = ask(&question, 2);
+    let indices = answer.indices.as_ref().unwrap();
+    let count = indices.parameters.len();
+    assert_eq!((indices.points, indices.refused), (16, 0));
+    assert!((2..=8).contains(&count) && indices.parameters[0].path == answer.swings[0].range.path, "{indices:?}");
+    assert!(indices.parameters.iter().any(|index| index.rate.total.value > 0.1), "{indices:?}");
+    assert_eq!(answer.samples.len(), 4 + 16 * (2 + count));
+    // Where a column is taken from the other hypercube, that parameter alone differs.
+    let set = |name: &str| answer.samples.iter().filter(|sample| sample.set == name).collect::<Vec<_>>();
+    let path = &indices.parameters[0].path;
+    for ((own, other), with) in set("a").iter().zip(set("b")).zip(set(&format!("a with {path} of b"))) {
+        for ((place, range), value) in answer.ranges.iter().enumerate().zip(&with.values) {
+            let part = |sample: &Sample| sample.values[place].as_ref().map(|value| value.0);
+            let from = if range.path == *path { other } else { *own };
+            assert_eq!(value.as_ref().map(|value| value.0), part(from), "{}", range.path);
+        }
+    }
 }

@@ -296,7 +296,7 @@ fn interval(figure: &Figure, rows: &[&Row]) -> Option<(String, [f64; 2])> {
 }
 
 /// What so great a part of sorted numbers lies below: on the line between two, of which number n of N stands for the part (n - 1/2) / N, as draws do.
-fn percentile(sorted: &[f64], part: f64) -> Option<f64> {
+pub(super) fn percentile(sorted: &[f64], part: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = (part * sorted.len() as f64 - 0.5).clamp(0.0, last as f64);
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
