@@ -8,6 +8,7 @@ use super::{
     managed::Managed,
     missing::missing,
     nccl::collective,
+    ops::Ops,
     start::{Beginning, Start},
     steps::Steps,
 };
@@ -205,7 +206,7 @@ pub struct Call {
     pub failed: bool,
     /// Whether the trace has it; if not it stands for the unknown thread that submitted an operation.
     pub traced: bool,
-    pub ops: Vec<u32>,
+    pub ops: Ops,
     pub change: Change,
     /// Where the trace has it.
     pub place: Place,
@@ -356,7 +357,7 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
         duration: call.duration_ns,
         failed: call.failed,
         traced: true,
-        ops: Vec::new(),
+        ops: Ops::default(),
         change: Change::None,
         place: call.place,
     };
@@ -411,7 +412,7 @@ fn made_up(trace: &Trace, place: u32, threads: usize, latest: Ns) -> Call {
         duration: end.saturating_sub(start),
         failed: false,
         traced: false,
-        ops: vec![place],
+        ops: Ops::one(place),
         change: Change::None,
         place: op.place,
     }
@@ -425,7 +426,7 @@ fn fold(calls: &mut Vec<Call>) {
         let within =
             outer.get(&call.thread).copied().filter(|place| call.end() <= kept[*place].end().saturating_add(1));
         match within {
-            Some(place) => kept[place].ops.extend(call.ops),
+            Some(place) => kept[place].ops.extend(call.ops.iter().copied()),
             None => {
                 outer.insert(call.thread, kept.len());
                 kept.push(call);
@@ -476,7 +477,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         let next = threads.len() as u32;
         call.thread = *threads.entry(call.thread).or_insert(next);
         call.ops.sort_by_key(|place| trace.device[*place as usize].start_ns);
-        for place in &mut call.ops {
+        for place in call.ops.iter_mut() {
             let op = &trace.device[*place as usize];
             let next = streams.len() as u32;
             let stream = *streams.entry((op.device, op.stream)).or_insert(next);

@@ -19,18 +19,25 @@ impl Both {
 
 /// The latest dates of those that are in so far, up to a rank. Both putting one in and asking take the logarithm of their number: a Fenwick tree of maxima.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Latest(Vec<Option<Both>>);
+pub(super) struct Latest(Vec<Both>);
+
+/// In the place of what is not in.
+const NONE: Both = Both { played: Ns::MAX, traced: Ns::MAX };
 
 impl Latest {
     pub fn new(count: usize) -> Self {
-        Self(vec![None; count])
+        Self(vec![NONE; count])
     }
 
     /// Puts in the one of a rank, from 0.
     pub fn put(&mut self, rank: u32, date: Both) {
         let mut place = rank as usize + 1;
         while let Some(node) = self.0.get_mut(place - 1) {
-            node.get_or_insert_default().join(date);
+            if *node == NONE {
+                *node = date
+            } else {
+                node.join(date)
+            }
             place += place & place.wrapping_neg();
         }
     }
@@ -39,7 +46,8 @@ impl Latest {
     pub fn below(&self, count: u32) -> Option<Both> {
         let (mut place, mut latest) = ((count as usize).min(self.0.len()), None::<Both>);
         while place > 0 {
-            if let Some(date) = self.0[place - 1] {
+            let date = self.0[place - 1];
+            if date != NONE {
                 latest.get_or_insert_default().join(date);
             }
             place &= place - 1;

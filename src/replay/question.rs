@@ -8,6 +8,7 @@ use super::{
     figures::{Answer, Figures},
     job::{Bind, Job, Op, WHOLE, Way, Work},
     node::Node,
+    ops::Sparse,
     play::{Part, Played, Times, play},
     rules::{Causes, Rules},
 };
@@ -27,7 +28,7 @@ pub struct Question<'a> {
     /// By operation, for those that are copies between host and device.
     pub keys: Vec<Option<CopyKey>>,
     /// The same copies without confidential computing, as simulated.
-    pub off: Vec<Option<CopyTime>>,
+    pub off: Sparse<CopyTime>,
     pub simulator: Simulator<'a>,
     /// Other ranks of the same program.
     pub mates: Vec<Question<'a>>,
@@ -60,7 +61,7 @@ impl<'a> Question<'a> {
         let (fresh_times, _) = times(off, &fresh, simulator)?;
         let keys = pages(job, &warm, (&warm_times, &fresh_times));
         let (off, _) = times(off, &keys, simulator)?;
-        Ok(Self { job, keys, off, simulator, mates: Vec::new(), node: Node::default() })
+        Ok(Self { job, keys, off: Sparse::of(off), simulator, mates: Vec::new(), node: Node::default() })
     }
 
     /// The same beside other ranks, with which `node` says what it has in common.
@@ -104,10 +105,10 @@ impl<'a> Question<'a> {
             return Ok((Part { job: self.job, rules, times: Times::default() }, Counts::default(), 0));
         }
         let (secure, counts) = match copies {
-            Copies::Secure => self.copies(machine)?,
+            Copies::Secure => self.copies(machine).map(|(times, counts)| (Sparse::of(times), counts))?,
             _ => (self.off.clone(), Counts::default()),
         };
-        let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
+        let off_call = self.off.map(|time| time.call());
         let Longer { by: longer, kept } = self.longer(machine)?;
         Ok((Part { job: self.job, rules, times: Times { secure, off_call, longer } }, counts, kept))
     }

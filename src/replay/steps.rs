@@ -2,6 +2,9 @@
 //!
 //! A step ends where a call returns that the host waits in, or that comes once in each turn. Such a call is looked for on the thread that makes most
 //! calls: of all that come again, that one whose turns are alike, and of these the one with the shortest turns.
+//!
+//! Where the host runs ahead of the GPU, a step lasts until the GPU has done what calls of the step asked for: of the host's dates and the GPU's, those
+//! count that are further apart.
 
 use super::{
     Ns,
@@ -53,7 +56,7 @@ pub struct StepFigures {
     pub other_calls_ns: Ns,
     pub host_gap_ns: Ns,
     pub slowdown_over_off: f64,
-    /// Whether the host, and not the GPU, decides how long a step is: the GPU is idle for longer than the host waits.
+    /// Whether the host, and not the GPU, decides how long a step is: the GPU is idle for longer than the host waits, or is ahead.
     pub host_bound: bool,
 }
 
@@ -62,11 +65,24 @@ impl Steps {
     #[must_use]
     pub fn of(job: &Job) -> Option<Self> {
         let thread = busiest(job)?;
-        if job.marks.len() == 1 && job.first_step.is_none() {
-            // One step of a serving engine: the profile as a whole.
-            return None;
+        let mut steps = marked(job, thread).or_else(|| repeated(job, thread))?;
+        if !job.beginning.creates.is_empty() {
+            steps.leave_out_start();
         }
-        marked(job, thread).or_else(|| repeated(job, thread))
+        Some(steps)
+    }
+
+    /// Leaves out first steps that are longer than usual, of a program that begins in its profile, as long as a loop is left.
+    fn leave_out_start(&mut self) {
+        let each: Vec<Ns> = self.bounds.windows(2).map(|two| two[1] - two[0]).collect();
+        let mut sorted = each.clone();
+        sorted.sort_unstable();
+        let usual = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        let first = each.iter().take_while(|length| **length > usual.saturating_mul(2)).count();
+        if first > 0 && each.len() >= first + TURNS {
+            self.bounds.drain(..first);
+            self.found = format!("{}, without the first {first}, which are longer", self.found);
+        }
     }
 
     #[must_use]
@@ -74,8 +90,8 @@ impl Steps {
         self.bounds.len().saturating_sub(1)
     }
 
-    /// When its bounds come in a replay.
-    fn dates(&self, job: &Job, played: &Played) -> Vec<Ns> {
+    /// When the host comes to its bounds in a replay.
+    fn host(&self, job: &Job, played: &Played) -> Vec<Ns> {
         let own: Vec<(&Call, &Span)> =
             job.calls.iter().zip(&played.calls).filter(|(call, _)| call.thread == self.thread).collect();
         let date = |bound: &Ns| {
@@ -97,17 +113,71 @@ impl Steps {
         dates.collect()
     }
 
+    /// When the host has come to its bounds, and the streams that it uses have done what was asked for before. A single step is all that was asked for,
+    /// from where its first operation begins: what the GPU did until then is not known.
+    fn done(&self, job: &Job, played: &Played, host: &[Ns]) -> Vec<Ns> {
+        let own = |call: &&Call| call.traced && call.thread == self.thread;
+        let mut used = vec![false; job.streams];
+        for op in job.calls.iter().filter(own).flat_map(|call| &call.ops) {
+            used[job.ops[*op as usize].stream as usize] = true;
+        }
+        // What runs before the first operation with a call was asked for before the profile began.
+        let mut begun = vec![false; job.streams];
+        let (single, mut first) = (self.count() == 1, Ns::MAX);
+        let mut dates = host.to_vec();
+        let mut step = 0;
+        for call in &job.calls {
+            while self.bounds.get(step).is_some_and(|bound| *bound <= call.start) {
+                step += 1;
+            }
+            for place in call.ops.iter().map(|place| *place as usize) {
+                let stream = job.ops[place].stream as usize;
+                begun[stream] |= call.traced;
+                let (span, of) = (played.ops[place], if begun[stream] { step } else { 0 });
+                let of = if single { of.min(1) } else { of };
+                if let Some(date) = dates.get_mut(of).filter(|_| used[stream]) {
+                    *date = span.end.max(*date);
+                    first = if of > 0 { first.min(span.start) } else { first };
+                }
+            }
+        }
+        if single {
+            dates[0] = first.min(dates[1]);
+        }
+        for step in 1..dates.len() {
+            dates[step] = dates[step].max(dates[step - 1]);
+        }
+        dates
+    }
+
+    /// When its bounds come in a replay, and by how much further they are apart than the host's.
+    fn dates(&self, job: &Job, played: &Played) -> (Vec<Ns>, Ns) {
+        let host = self.host(job, played);
+        let done = self.done(job, played, &host);
+        match length(&done).checked_sub(length(&host)) {
+            Some(ahead) if ahead > 0 => (done, ahead),
+            _ => (host, 0),
+        }
+    }
+
     /// From the first bound to the last, in a replay.
     #[must_use]
     pub fn length(&self, job: &Job, played: &Played) -> Ns {
-        let dates = self.dates(job, played);
-        dates.last().zip(dates.first()).map_or(0, |(last, first)| last - first)
+        length(&self.dates(job, played).0)
+    }
+
+    /// The same in the trace.
+    #[must_use]
+    pub fn traced(&self, job: &Job) -> Ns {
+        let calls = job.calls.iter().map(|call| Span { start: call.start, end: call.end() }).collect();
+        let ops = job.ops.iter().map(|op| Span { start: op.start, end: op.end() }).collect();
+        self.length(job, &Played { calls, ops })
     }
 
     /// The step of median length in a replay, counted from 0.
     #[must_use]
     pub fn usual(&self, job: &Job, played: &Played) -> usize {
-        let dates = self.dates(job, played);
+        let dates = self.dates(job, played).0;
         let mut each: Vec<(Ns, usize)> = dates.windows(2).zip(0..).map(|(two, step)| (two[1] - two[0], step)).collect();
         each.sort_unstable();
         each.get(each.len().saturating_sub(1) / 2).map_or(0, |(_, step)| *step)
@@ -116,19 +186,24 @@ impl Steps {
     /// From when to when a step lasts in a replay.
     #[must_use]
     pub fn span(&self, job: &Job, played: &Played, step: usize) -> Option<Span> {
-        self.dates(job, played).get(step..step + 2).map(|two| Span { start: two[0], end: two[1] })
+        self.dates(job, played).0.get(step..step + 2).map(|two| Span { start: two[0], end: two[1] })
     }
 
     /// What a replay's steps come to; `off` is the length of all without confidential computing.
     #[must_use]
     pub fn figures(&self, job: &Job, played: &Played, off: Ns) -> StepFigures {
-        let dates = self.dates(job, played);
-        let (first, last) = (dates.first().copied().unwrap_or(0), dates.last().copied().unwrap_or(0));
+        let (dates, ahead) = self.dates(job, played);
+        let ends =
+            |dates: &[Ns]| Span { start: dates.first().copied().unwrap_or(0), end: dates.last().copied().unwrap_or(0) };
+        let (all, host) = (ends(&dates), ends(&self.host(job, played)));
         let mut each: Vec<Ns> = dates.windows(2).map(|two| two[1] - two[0]).collect();
         each.sort_unstable();
         let count = each.len().max(1) as u64;
         let at = |hundredths: usize| each.get((each.len().max(1) - 1) * hundredths / 100).copied().unwrap_or(0);
-        let within = |span: &Span| Span { start: span.start.clamp(first, last), end: span.end.clamp(first, last) };
+        let within = |span: &Span, all: Span| Span {
+            start: span.start.clamp(all.start, all.end),
+            end: span.end.clamp(all.start, all.end),
+        };
         let mut sums = [0; 4];
         let calls = job.calls.iter().zip(&played.calls).filter(|(call, _)| call.thread == self.thread && call.traced);
         for (call, span) in calls {
@@ -138,10 +213,10 @@ impl Steps {
                 CallKind::Synchronize(_) => 2,
                 _ => 3,
             };
-            sums[place] += within(span).duration();
+            sums[place] += within(span, host).duration();
         }
-        let all = last - first;
-        let idle = all.saturating_sub(busy(played.ops.iter().map(within).collect()));
+        let idle = all.duration().saturating_sub(busy(played.ops.iter().map(|span| within(span, all)).collect()));
+        let all = all.duration();
         let [launches, copies, waits, others] = sums.map(|sum| sum / count);
         StepFigures {
             mean_ns: all / count,
@@ -154,9 +229,9 @@ impl Steps {
             copy_calls_ns: copies,
             wait_calls_ns: waits,
             other_calls_ns: others,
-            host_gap_ns: (all / count).saturating_sub(launches + copies + waits + others),
+            host_gap_ns: (host.duration() / count).saturating_sub(launches + copies + waits + others),
             slowdown_over_off: if off == 0 { 1.0 } else { all as f64 / off as f64 },
-            host_bound: idle / count > waits,
+            host_bound: idle / count > waits + ahead / count,
         }
     }
 }
@@ -171,6 +246,11 @@ fn busiest(job: &Job) -> Option<u32> {
     counts.into_iter().max_by_key(|(thread, last)| (*last, std::cmp::Reverse(*thread))).map(|(thread, _)| thread)
 }
 
+/// From the first date to the last.
+fn length(dates: &[Ns]) -> Ns {
+    dates.last().zip(dates.first()).map_or(0, |(last, first)| last - first)
+}
+
 /// The steps that the profiler marked: those that do not overlap.
 fn marked(job: &Job, thread: u32) -> Option<Steps> {
     let mut bounds: Vec<Ns> = Vec::new();
@@ -182,12 +262,15 @@ fn marked(job: &Job, thread: u32) -> Option<Steps> {
             until = end;
         }
     }
-    if job.first_step.is_some() {
+    // What a serving engine marks is the host's part of a step: a step ends where the next one begins, if there is one.
+    if job.first_step.is_some() || bounds.len() == 1 {
         bounds.push(until);
     }
-    // What a serving engine marks is the host's part of a step: a step ends where the next one begins.
     (bounds.len() >= 2).then(|| Steps {
-        found: format!("{} steps, as the profile marks them", bounds.len() - 1),
+        found: match bounds.len() - 1 {
+            1 => "1 step, as the profile marks it".to_owned(),
+            count => format!("{count} steps, as the profile marks them"),
+        },
         bounds,
         thread,
     })

@@ -17,6 +17,7 @@ use super::{
     error::ReplayError,
     job::{Bind, Call, Change, Job, Way, Work},
     node::Node,
+    ops::Ops,
     play::Played,
     question::Question,
     rules::{Causes, ns},
@@ -226,14 +227,14 @@ fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
     let mut launches = 0;
     let mut graphs = 0;
     for run in runs.iter().filter(|run| run.len() >= GRAPH) {
-        let mut nodes = Vec::new();
+        let mut nodes = Ops::default();
         let mut took: Ns = 0;
         for place in run {
             let call = &mut job.calls[*place];
             launches += usize::from(!call.ops.is_empty());
             took = took.saturating_add(call.duration);
             call.change = Change::GoneWithWork;
-            nodes.append(&mut call.ops);
+            nodes.extend(std::mem::take(&mut call.ops).iter().copied());
         }
         for node in nodes.iter().skip(1) {
             let op = &mut job.ops[*node as usize];
@@ -268,7 +269,7 @@ fn batch(job: &mut Job, keys: &mut [Option<CopyKey>]) -> (String, usize) {
     let mut count = 0;
     for call in &mut job.calls {
         let Some(row) = rows.get_mut(call.thread as usize) else { continue };
-        let key = match call.ops.as_slice() {
+        let key = match &*call.ops {
             [] if !matches!(call.kind, CallKind::Synchronize(_) | CallKind::EventRecord | CallKind::StreamWait) => {
                 continue;
             }

@@ -43,6 +43,7 @@ mod verify;
 mod width;
 mod words;
 mod workload;
+mod workload_refused;
 
 /// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
 const CAMPAIGN: bool = false;

@@ -12,12 +12,13 @@
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
 //! | `table` | the tables of workloads and designs |
-//! | `replay` | profiles, played again |
+//! | `replay`, `awkward` | profiles of programs, and made by hand, played again |
 //! | `node` | ranks of one job, replayed together |
 //! | `serving` | a serving loop against measured times between tokens; steps, host threads, changes that are played |
 //! | `sampling` | sampled timing against runs of all of the work |
 //! | `studies` | what sweeps of shipped studies say |
 
+mod awkward;
 mod collectives;
 mod ddp;
 mod fastrack;

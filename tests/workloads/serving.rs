@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sealsim::{
     config::{Layers, Resolved},
     replay::{
-        Causes, End, Job, Known, Question, Simulator, StepFigures, StepTimeError, Steps, WhatIf, in_step_time, what_if,
-        written,
+        Causes, End, Job, Known, Question, Simulator, Start, StepFigures, StepTimeError, Steps, WhatIf, in_step_time,
+        what_if, written,
     },
     sim::Control,
     workload::{
@@ -283,4 +283,63 @@ fn events_and_copies_in_a_row_are_counted() {
     let gained = |name: &str| played.cc.mean_ns - of(name).step_ns.unwrap();
     assert!((40_000..60_000).contains(&gained("events")), "{}", gained("events"));
     assert!(gained("batch") > 30_000, "{}", gained("batch"));
+}
+
+/// Events of the PyTorch profiler, us: category, name, start, duration, correlation.
+fn profile(events: &[(&str, &str, u32, u32, u32)]) -> Trace {
+    let event = |(cat, name, start, duration, number): &(&str, &str, u32, u32, u32)| {
+        format!(
+            r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":0,"tid":1,"ts":{start},"dur":{duration},"args":{{"device":0,"stream":7,"correlation":{number}}}}}"#
+        )
+    };
+    let text = format!(r#"{{"traceEvents":[{}]}}"#, events.iter().map(event).collect::<Vec<_>>().join(","));
+    let input = Input::Bytes { name: "steps", bytes: text.as_bytes() };
+    trace::read(input, None, &mut |_, _| Control::Continue).unwrap()
+}
+
+#[test]
+fn where_the_host_runs_ahead_a_step_lasts_as_long_as_the_gpu_takes() {
+    // The host takes 100 us a step and never waits, the GPU 180; when the profile begins, it has 1000 us of older work.
+    let names: Vec<String> = (0..8).map(|step| format!("ProfilerStep#{}", step + 5)).collect();
+    let mut events = vec![("kernel", "older", 0, 1_000, 900)];
+    for (step, name) in (0_u32..).zip(&names) {
+        let at = 100 * step;
+        events.push(("user_annotation", name.as_str(), at, 100, 0));
+        events.push(("cuda_runtime", "cudaLaunchKernel", at + 10, 5, step + 1));
+        events.push(("kernel", "k", 1_000 + 180 * step, 180, step + 1));
+    }
+    let played = play(&profile(&events), &machine("h100-nvl-tdx"), &[]);
+    assert_eq!((played.steps, played.off.mean_ns, played.off.median_ns), (8, 180_000, 180_000));
+    assert!(!played.off.host_bound && played.off.gpu_idle_ns == 0, "{:?}", played.off);
+    // A launch takes some 10 us more with CC, which the GPU does not wait for; a gap between kernels 1 us at most.
+    assert!(!played.cc.host_bound && (180_000..182_000).contains(&played.cc.mean_ns), "{:?}", played.cc);
+}
+
+#[test]
+fn a_single_marked_step_is_the_longer_of_the_hosts_and_the_gpus() {
+    let mark = ("user_annotation", "execute_context_0(0)_generation_8(8)", 0, 60, 0);
+    let mut events = vec![mark, ("cuda_runtime", "cudaGraphLaunch", 20, 10, 1)];
+    events.extend((0..50).map(|node| ("kernel", "node", 40 + 20 * node, 20, 1)));
+    let trace = profile(&events);
+    let played = play(&trace, &machine("h100-nvl-tdx"), &[]);
+    assert_eq!((played.steps, played.off.mean_ns, played.off.host_bound), (1, 1_000_000, false));
+    assert!(played.cc.mean_ns >= played.off.mean_ns);
+    events[0].3 = 1_500;
+    assert_eq!(play(&profile(&events), &machine("h100-nvl-tdx"), &[]).off.mean_ns, 1_500_000);
+}
+
+#[test]
+fn a_program_from_its_start_is_looked_at_by_steps_without_its_start() {
+    let mut events = vec![("cuda_runtime", "cudaMalloc", 0, 80_000, 1)];
+    for step in 0..6_u32 {
+        // The first turns load what the others have.
+        let (at, number) = (if step < 2 { 100_000 + 3_000 * step } else { 106_000 + 200 * step }, 10 * step + 2);
+        events.push(("cuda_runtime", "cudaLaunchKernel", at, 5, number));
+        events.push(("kernel", "k", at + 7, 50, number));
+        events.push(("cuda_runtime", "cudaStreamSynchronize", at + 10, 60, number + 1));
+    }
+    let played = play(&profile(&events), &machine("h100-nvl-tdx"), &[]);
+    assert_eq!((played.steps, played.off.mean_ns), (3, 200_000));
+    let warm = Job::of(&profile(&events), 1_400).begins(Start::Warm);
+    assert_eq!(Steps::of(&warm).unwrap().count(), 5);
 }

@@ -85,11 +85,10 @@ pub(super) fn looped(steps: &Steps, job: &Job, runs: &[Run<'_>]) -> Looped {
     let off = runs.first().map_or(0, |run| steps.length(job, &run.answer.played));
     let of_run =
         |run: &Run<'_>| LoopedRun { name: run.name.to_owned(), figures: steps.figures(job, &run.answer.played, off) };
-    let all = steps.bounds.last().zip(steps.bounds.first()).map_or(0, |(last, first)| last - first);
     Looped {
         count: steps.count(),
         found: steps.found.clone(),
-        profile_mean_ns: all / steps.count().max(1) as u64,
+        profile_mean_ns: steps.traced(job) / steps.count().max(1) as u64,
         runs: runs.iter().map(of_run).collect(),
     }
 }

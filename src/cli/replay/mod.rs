@@ -1,11 +1,12 @@
 //! `sealsim replay`: a profile of a program, replayed with confidential computing.
 
 mod document;
+mod effort;
 mod intervals;
 mod outputs;
 
 use super::{
-    AlternativeArguments, Failure, Switch, describe, output,
+    AlternativeArguments, Failure, Switch, describe,
     places::Named,
     profile::{ProfileArguments, Progress},
     sample::SampleArgument,
@@ -31,9 +32,10 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
+use effort::{offer, work};
 use miette::miette;
 use outputs::{Done, Drawn, Outputs};
-use std::{collections::HashSet, mem::discriminant, path::Path};
+use std::path::Path;
 
 /// Says what confidential computing costs a program, from a profile that was taken without it.
 #[derive(Debug, Args)]
@@ -81,7 +83,7 @@ pub struct Arguments {
     /// Change the program, and play it again: `all`, or a change or shipped design by name. May be given several times
     #[arg(long, value_name = "CHANGE")]
     what_if: Vec<String>,
-    /// Report on steps of the program's loop, also where the profile begins with its program
+    /// Refuse a profile without a loop: without --all, steps of the program's loop are reported where it has one
     #[arg(long, conflicts_with = "all")]
     steps: bool,
     /// Report on the whole profile alone, with its start
@@ -173,7 +175,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let sample = arguments.sample.sample;
     let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
-    let traces = match workload {
+    let mut traces = match workload {
         None => arguments.profile.read_all(&progress)?,
         Some(mut file) => {
             file.without_size.take().map_or(Ok(()), Err)?;
@@ -184,6 +186,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let of = arguments.sessions(traces.len(), &machine)?;
     let jobs = traces.iter().zip(0..).map(|(trace, gpu)| arguments.job(trace, &machine, Session { gpu, of }));
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    if let ([trace], false) = (&mut traces[..], arguments.outputs.shows_trace()) {
+        // What follows is about the job; a long profile takes as much memory.
+        (trace.device, trace.calls) = (Vec::new(), Vec::new());
+    }
     let ranks: Vec<(&Trace, &Job)> = traces.iter().zip(&jobs).collect();
     let node = if ranks.len() > 1 { Node::of(&ranks) } else { Node::default() };
     let (trace, job) = ranks[0];
@@ -348,41 +354,6 @@ impl Asked<'_> {
     }
 }
 
-/// Machines on which copies are simulated for a breakdown: the machine, and one more without each of the causes that are in the copies themselves.
-const MACHINES: u64 = 5;
-
-/// Bytes of the copies that will be simulated.
-fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)]) -> u64 {
-    let secure = designs.iter().map(|(_, design)| &design.machine).filter(|design| design.confidential_computing);
-    // The advice is to use the other kind of memory.
-    let own = (MACHINES + 1).saturating_mul(question.work(&machine.machine));
-    secure.map(|design| MACHINES.saturating_mul(question.work(design))).fold(own, u64::saturating_add)
-}
-
-/// From so many bytes on a sampled replay is offered: 30 s of a core that simulates 250 MB of copies a second (measured at 2.5 GHz).
-const OFFERED: u64 = 30 * 250_000_000;
-
-/// Offers to sample what will take long, as counted before anything is simulated.
-fn offer(job: &Job, designs: usize, sampled: bool) {
-    let copies: HashSet<_> = job
-        .ops
-        .iter()
-        .filter_map(|op| match &op.work {
-            Work::Copy { way, bytes, memory } => Some((discriminant(way), discriminant(memory), *bytes)),
-            _ => None,
-        })
-        .collect();
-    // Of a copy above 4 GiB a piece is simulated.
-    let distinct: u64 = copies.iter().map(|(.., bytes)| if *bytes > 4 << 30 { 1 << 30 } else { *bytes }).sum();
-    let all = distinct.saturating_mul(1 + MACHINES * (1 + designs as u64));
-    if !sampled && all >= OFFERED {
-        let gigabytes = all / 1_000_000_000;
-        output::complain(format!(
-            "{gigabytes} GB of copies are simulated, which takes a core more than 30 s: --sample auto estimates them in seconds"
-        ));
-    }
-}
-
 /// What is said of a step that the host decides.
 const INFLATED: &str = "The host decides how long a step is, and the time of the profiler is in the host's: the program alone is faster, and what \
                         shortens the host gains less. --step-time TIME, measured without the profiler, leaves it out.";
@@ -465,12 +436,14 @@ impl Arguments {
                 "--expand: {ranks} equal ranks, of which one is shown. They come to each collective at once, and their sessions share the host at all times."
             )
         }));
-        // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
-        let looks = self.steps || (!self.all && job.beginning.creates.is_empty());
-        job.steps = if looks { Steps::of(&job) } else { None };
+        job.steps = if self.all { None } else { Steps::of(&job) };
         if job.ops.is_empty() {
             let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
             return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
+        }
+        if self.steps && job.steps.is_none() {
+            let help = "leave out --steps: without a loop the profile is reported as a whole";
+            return Err(Failure::Config(miette!(help = help, "--steps: no loop was found in the profile")));
         }
         match self.step_time {
             Some(step) => in_step_time(job, machine, step.0 / 1_000_000).map_err(apart),
@@ -480,7 +453,7 @@ impl Arguments {
 
     /// What a profile of another GPU says of this one, in a sentence.
     fn elsewhere(&self, trace: &Trace, machine: &Resolved) -> Option<String> {
-        let gpu = trace.gpu.as_ref().filter(|_| self.kernel_scale.is_empty())?;
+        let gpu = trace.gpu.as_ref().filter(|gpu| self.kernel_scale.is_empty() && !gpu.trim().is_empty())?;
         let here = machine.machine.name.to_lowercase();
         let model = gpu
             .split(|one: char| !one.is_ascii_alphanumeric())
@@ -575,7 +548,7 @@ impl Arguments {
 fn apart(error: StepTimeError) -> Failure {
     let help = match error {
         StepTimeError::Replay(error) => return failed(error),
-        StepTimeError::NoSteps => "give --steps, or leave out --step-time",
+        StepTimeError::NoSteps => "leave out --step-time, or profile several steps of the loop",
         StepTimeError::Longer(_) => "give the mean of steps of the same program that ran without a profiler",
         StepTimeError::Shorter(_) => "the GPU alone takes that: is the time one of the same batch and GPU?",
     };

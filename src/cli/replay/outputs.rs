@@ -88,13 +88,18 @@ impl Outputs {
         Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, trace: None, chakra: begin(chakra)?, page })
     }
 
+    /// Whether operations and calls of the profile are written.
+    pub const fn shows_trace(&self) -> bool {
+        self.chakra.is_some()
+    }
+
     /// Begins the file of a step, once it is known whether the job has any.
     pub fn step_file(&self, job: &Job) -> Result<Option<RecordFile>, Failure> {
         if self.trace.is_none() || job.steps.is_some() {
             return self.trace.as_deref().map(RecordFile::create).transpose().map_err(unwritten);
         }
-        let help = "give --steps, or look at --report, which has the whole";
-        Err(Failure::Usage(miette!(help = help, "--trace: no loop was looked for or found whose step could be shown")))
+        let help = "look at --report, which has the whole";
+        Err(Failure::Usage(miette!(help = help, "--trace: no loop was found whose step could be shown")))
     }
 
     /// Writes them.
@@ -108,7 +113,7 @@ impl Outputs {
     ) -> Result<(), Failure> {
         if let Some(file) = begun.trace {
             let Some((steps, step)) = job.steps.as_ref().zip(step) else {
-                let help = "give --steps, or look at --report, which has the whole";
+                let help = "look at --report, which has the whole";
                 return Err(Failure::Usage(miette!(
                     help = help,
                     "--trace: no loop was found whose step could be shown"

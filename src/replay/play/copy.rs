@@ -17,7 +17,7 @@ impl Player<'_> {
         let mut end = start;
         for place in call.ops.iter().map(|place| *place as usize) {
             let op = &self.job.ops[place];
-            let secure = self.times.secure.get(place).copied().flatten().filter(|_| self.rules.sealing());
+            let secure = self.times.secure.get(place).filter(|_| self.rules.sealing());
             end = end.max(match secure {
                 Some(time) => self.sealed(place, op, call, end, time),
                 None => self.as_traced(place, op, call, start),
@@ -49,7 +49,7 @@ impl Player<'_> {
 
     /// What this call takes longer in the trace than a copy like it does in the model.
     fn excess(&self, place: usize, op: &Op, call: &Call) -> Ns {
-        let model = self.times.off_call.get(place).copied().flatten().unwrap_or(Ns::MAX);
+        let model = self.times.off_call.get(place).unwrap_or(Ns::MAX);
         let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
         if op.bind != Bind::Stream && op.host_waits && call.traced { excess } else { 0 }
     }

@@ -131,7 +131,7 @@ impl Player<'_> {
     fn duration_on_device(&self, place: usize, op: &Op) -> Ns {
         match op.work {
             Work::Copy { .. } if self.rules.sealing() => {
-                self.times.secure.get(place).copied().flatten().map_or(op.duration, |time| time.span)
+                self.times.secure.get(place).map_or(op.duration, |time| time.span)
             }
             Work::Collective(_) if !self.rules.free.collectives => {
                 op.duration.saturating_add(self.times.longer.get(&place).copied().unwrap_or(0))

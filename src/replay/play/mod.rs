@@ -18,6 +18,7 @@ use super::{
     job::{Call, Change, Job, Op, Work},
     latest::{Both, Latest},
     node::{Hall, Node},
+    ops::Sparse,
     rules::Rules,
 };
 use crate::workload::trace::CallKind;
@@ -30,12 +31,12 @@ const HAND_OVER: Ns = 50_000;
 /// Of operations that began before one whose call the trace does not have, so many are looked at.
 const NEAR: usize = 64;
 
-/// What copies take: by operation, none where it is no copy between host and device.
+/// What copies between host and device take.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
-    pub secure: Vec<Option<CopyTime>>,
+    pub secure: Sparse<CopyTime>,
     /// The call alone without, as simulated.
-    pub off_call: Vec<Option<Ns>>,
+    pub off_call: Sparse<Ns>,
     /// By operation that is a collective, how much longer it takes than without confidential computing.
     pub longer: HashMap<usize, Ns>,
 }

@@ -43,7 +43,7 @@ fn step(event: &Event<'_>) -> Option<u64> {
 
 /// Whether an event marks a step of a serving engine: vLLM and SGLang name them so.
 fn serves(event: &Event<'_>) -> bool {
-    event.name.is_some_and(|name| name.get().starts_with("\"execute_"))
+    event.name.is_some_and(|name| ["\"execute_", "\"step["].iter().any(|begin| name.get().starts_with(begin)))
 }
 
 impl Taken {
