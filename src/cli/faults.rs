@@ -4,8 +4,13 @@ use super::{
     Failure, OverlayArguments, SettingArguments, Switch, WorkArguments, machine::machine_of, output, run::Interruption,
 };
 use crate::{
-    explore::faults::{Campaign, CampaignError, Question, campaign},
-    report::{SCHEMA_VERSION, fault_sets},
+    config::Resolved,
+    explore::faults::{Campaign, CampaignError, Extent, Question, Single, campaign, single},
+    report::{
+        SCHEMA_VERSION,
+        fault_points::{self, Stated},
+        fault_sets,
+    },
     sim::Control,
     system::RunError,
     validate::pool,
@@ -32,6 +37,8 @@ is wrong, and until then no unit had signalled an uncorrected error; only the co
 timeout that is modelled is that of reads over PCIe (copy_engine.completion_timeout). Rates are those of the draw; with --most 1 those of single faults. Their bounds \
 are Wilson's 95 % intervals.
 
+With --exhaustive single no set is drawn: each single fault is tried once in every distinct state of each copy (4 KiB each way), also in the registers of the engines of copy engines, by the names that waves give them; the table is by point. --members draws further faults among them, at other bits of other bytes, and says how many come to the same.
+
 Exit status: 0 all sets have a class, silent ones included; 1 a finding, or interrupted: every finding is shown with the command that repeats it; 2 wrong \
 arguments; 3 a machine that is none; 4 the output cannot be written; 5 the machine fails without a fault.
 
@@ -40,6 +47,7 @@ Examples:
   sealsim faults h100-nvl-tdx --design fastrack --sets 2000 --seed 7
   sealsim faults h100-nvl-tdx --design off --copy d2h:64KiB --most 2
   sealsim faults h100-nvl-tdx --design ide --format csv > sets.csv
+  sealsim faults h100-nvl-tdx --exhaustive single --per-point 20
 
 docs/faults.md explains the classes and compares designs.")]
 pub struct Arguments {
@@ -51,6 +59,15 @@ pub struct Arguments {
     overlays: OverlayArguments,
     #[command(flatten)]
     work: WorkArguments,
+    /// Try every single fault of each copy, one after the other, instead of sets
+    #[arg(long, value_enum, conflicts_with_all = ["sets", "most", "both_kernels", "workload"])]
+    exhaustive: Option<Exhaustive>,
+    /// Most states of a point that are tried, drawn evenly (default: all)
+    #[arg(long, value_name = "N", requires = "exhaustive", value_parser = clap::value_parser!(u32).range(1..))]
+    per_point: Option<u32>,
+    /// Faults that are drawn among those that were tried, at other bits, and compared with them
+    #[arg(long, value_name = "N", requires = "exhaustive", default_value_t = 0)]
+    members: u32,
     /// How many sets are drawn
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     sets: u64,
@@ -81,6 +98,12 @@ enum FaultsFormat {
     Csv,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Exhaustive {
+    /// One fault in a run
+    Single,
+}
+
 #[derive(Debug, Serialize)]
 struct Document {
     schema_version: u32,
@@ -104,6 +127,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         both_kernels: arguments.both_kernels,
     };
+    if arguments.exhaustive.is_some() {
+        return arguments.all_single(&question, &resolved);
+    }
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
@@ -137,12 +163,61 @@ fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
     printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
 }
 
+#[derive(Debug, Serialize)]
+struct SingleDocument {
+    schema_version: u32,
+    machine: String,
+    digest: String,
+    command: String,
+    #[serde(flatten)]
+    single: Single,
+}
+
 impl Arguments {
+    /// Every single fault.
+    fn all_single(&self, question: &Question, resolved: &Resolved) -> Result<(), Failure> {
+        let interruption = Interruption::listen();
+        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        let threads = self.threads.map_or_else(pool::threads, usize::from);
+        let extent = Extent { per_point: self.per_point.map(|most| most as usize), members: self.members as usize };
+        let bar = bar(0);
+        let told: (&dyn Fn(u64), &(dyn Fn() + Sync)) = (&|all| bar.set_length(all), &|| bar.inc(1));
+        let answer = single(question, extent, threads, &observer, told);
+        bar.finish_and_clear();
+        let answer = answer.map_err(failed)?;
+        let copies: Vec<_> = question.workload.copies.iter().map(ToString::to_string).collect();
+        let stated = Stated {
+            machine: resolved.name(),
+            digest: resolved.digest.clone(),
+            copies: copies.join(", "),
+            per_point: extent.per_point,
+            seed: self.seed,
+            command: std::env::args().map(|word| quoted(&word)).collect::<Vec<_>>().join(" "),
+        };
+        let findings = answer.findings.len();
+        let printed = match self.format {
+            FaultsFormat::Text => Ok(fault_points::text(&answer, &stated, output::width())),
+            FaultsFormat::Csv => fault_points::csv(&answer, &stated).map_err(io::Error::other),
+            FaultsFormat::Json => {
+                let Stated { machine, digest, command, .. } = stated;
+                let document =
+                    SingleDocument { schema_version: SCHEMA_VERSION, machine, digest, command, single: answer };
+                serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
+            }
+        };
+        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+        match findings {
+            0 => Ok(()),
+            _ => Err(Failure::Verification(miette!("{findings} faults: the simulator contradicts itself"))),
+        }
+    }
+
     /// The machine and what every run makes.
     fn asked(&self) -> Result<(String, Workload), Failure> {
         let mut work = self.work.clone();
         if !work.is_given() {
-            work.copies = ["h2d:64KiB", "d2h:64KiB"].iter().filter_map(|copy| copy.parse().ok()).collect();
+            let copies = if self.exhaustive.is_some() { ["h2d:4KiB", "d2h:4KiB"] } else { ["h2d:64KiB", "d2h:64KiB"] };
+            work.copies = copies.iter().filter_map(|copy| copy.parse().ok()).collect();
         }
         let file = work.file()?;
         let machine = machine_of(self.config.as_deref(), file.as_ref())?;
@@ -179,6 +254,7 @@ fn quoted(word: &str) -> String {
 fn failed(error: CampaignError) -> Failure {
     match error {
         CampaignError::Stopped => Failure::Verification(miette!("interrupted: nothing was judged")),
+        CampaignError::Messages { .. } => Failure::Usage(miette!("--copy: {error}")),
         CampaignError::TooLong { .. } => Failure::Usage(miette!("--copy: {error}")),
         CampaignError::Collective(error) => Failure::Config(miette!("{error}")),
         CampaignError::Sound(RunError::Build(_)) => Failure::Config(miette!("{error}")),

@@ -49,6 +49,8 @@ const fn summary(kind: FaultKind) -> &'static str {
         FaultKind::Duplicate => "what passes comes twice",
         FaultKind::Reorder => "what passes changes places with what comes next",
         FaultKind::Skip => "a counter takes a step too many",
+        FaultKind::Stuck0 => "a bit of a register is held at 0",
+        FaultKind::Stuck1 => "a bit of a register is held at 1",
         FaultKind::IdeFlip => "a bit of a protected TLP is inverted above the LCRC, where only IDE can tell",
     }
 }

@@ -48,7 +48,7 @@ pub fn finding(set: &Judged, command: &str) -> String {
     format!("set {}: {what}\n  {command} --seed {}{faults}", set.number, set.seed)
 }
 
-fn push(text: &mut String, table: &Table, width: usize) {
+pub(super) fn push(text: &mut String, table: &Table, width: usize) {
     for line in table.fitted(width.saturating_sub(2)) {
         let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }

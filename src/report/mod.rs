@@ -15,6 +15,7 @@ pub mod difference;
 pub mod explain;
 pub mod failed_tags;
 mod failure;
+pub mod fault_points;
 pub mod fault_sets;
 mod faults;
 mod gpus;

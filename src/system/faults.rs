@@ -62,6 +62,10 @@ pub(super) fn arm_netlist(netlist: &mut Netlist, injections: &[Injection], seed:
 
 fn arm_at(netlist: &mut Netlist, points: &[FaultPoint], injections: &[Injection], seed: u64) -> Result<(), RunError> {
     for (number, injection) in injections.iter().enumerate() {
+        if injection.place.contains(REGISTERS) {
+            arm_register(netlist, points, injection, Armed::new(injection, number, seed))?;
+            continue;
+        }
         let known = |place: &str| points.iter().find(|p| p.place == place && p.kinds.contains(&injection.kind));
         let point = known(&injection.place).or_else(|| known(&unnumbered(&injection.place)));
         let point = point.ok_or_else(|| unknown(points, injection))?;
@@ -70,6 +74,47 @@ fn arm_at(netlist: &mut Netlist, points: &[FaultPoint], injections: &[Injection]
         netlist.arm(&placed, Armed::new(&placed, number, seed));
     }
     Ok(())
+}
+
+/// What lies between the path of a copy engine and the name of a register in its engine.
+const REGISTERS: &str = ".engine.";
+
+/// What can go wrong in a register.
+const UPSETS: [FaultKind; 3] = [FaultKind::Flip, FaultKind::Stuck0, FaultKind::Stuck1];
+
+/// Every register of a machine that faults can strike, by its path.
+///
+/// # Errors
+/// If the machine cannot be built.
+pub fn registers(machine: &MachineSpec) -> Result<Vec<String>, RunError> {
+    System::new(machine, &mut Request::none()).map(|system| system.netlist.registers().collect())
+}
+
+fn arm_register(
+    netlist: &mut Netlist,
+    points: &[FaultPoint],
+    injection: &Injection,
+    armed: Armed,
+) -> Result<(), RunError> {
+    let Injection { place, kind, when, aim } = injection;
+    let refuse = |what: &str, remedy: &str| {
+        let (point, what, remedy) = (format!("{place}.{}", kind.name()), what.to_owned(), remedy.to_owned());
+        Err(RunError::FaultSelector { point, what, remedy })
+    };
+    if matches!(when, When::Sort(..)) || aim.field.is_some() {
+        return refuse("items and fields", "use message=, cycle=, cycles= and bit=");
+    }
+    if aim.cycles.is_some() && *kind == FaultKind::Flip {
+        return refuse("span", "leave out cycles, or use stuck0 or stuck1");
+    }
+    let known = UPSETS.contains(kind)
+        && [place.clone(), unnumbered(place)].iter().any(|place| netlist.arm_register(place, &armed));
+    if known {
+        return Ok(());
+    }
+    let registers =
+        netlist.registers().map(|place| FaultPoint { place, kinds: UPSETS.to_vec(), selectors: Selectors::NONE });
+    Err(unknown(&points.iter().cloned().chain(registers).collect::<Vec<_>>(), injection))
 }
 
 /// A place with its only GPU, host or link called by no number: `gpu0.pce0.tags` is `gpu.pce0.tags` where there is one GPU.
@@ -100,6 +145,9 @@ fn check(points: &[FaultPoint], point: &FaultPoint, injection: &Injection) -> Re
             return refuse(format!("items of the sort `{sort}`"), having(&|one| one.sorts.contains(&&**sort)));
         }
         _ => {}
+    }
+    if injection.aim.cycle.or(injection.aim.cycles).is_some() {
+        return refuse("cycle to choose".to_owned(), "use @TIME; only registers are struck by cycle".to_owned());
     }
     if !injection.aim.is_free() && injection.kind != FaultKind::Flip {
         return refuse("bit or field to choose".to_owned(), "leave out bit and field, or use flip".to_owned());

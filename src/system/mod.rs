@@ -33,7 +33,7 @@ mod verdict;
 #[cfg(test)]
 pub(crate) use data::planted;
 pub use fabric::{FabricOutcome, FabricRequest, RankOutcome, fabric_fault_points, run_fabric};
-pub use faults::{FaultPoint, counters, fault_points};
+pub use faults::{FaultPoint, counters, fault_points, registers};
 pub use fixed::fixed;
 pub use generator::Generator;
 pub use memory::Received;

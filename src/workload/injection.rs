@@ -8,6 +8,7 @@
 //!   gpu.pce0.tags.flip@12us                        the first at or after 12 us
 //!   gpu.pce0.tags.flip:message=3                   the first of the third message that passes there
 //!   link.h2d.flip:tlp=7,field=length,bit=3         the seventh TLP; bit 3 of its length
+//!   gpu.pce0.engine.ghash0.accumulator0.flip:message=3,bit=7,cycle=40    a register, 40 cycles after the third message has started
 //! ```
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
-const KINDS: [FaultKind; 7] = [
+const KINDS: [FaultKind; 9] = [
     FaultKind::Flip,
     FaultKind::FlipToken,
     FaultKind::IdeFlip,
@@ -25,6 +26,8 @@ const KINDS: [FaultKind; 7] = [
     FaultKind::Duplicate,
     FaultKind::Reorder,
     FaultKind::Skip,
+    FaultKind::Stuck0,
+    FaultKind::Stuck1,
 ];
 
 /// A fault, as `--inject` and manifests write it.
@@ -137,7 +140,17 @@ impl Reader<'_> {
                     Some(_) => Err(self.twice("which bit")),
                 }
             }
-            Some(_) => Err(wrong("no selector; use a count, tlp=N, dllp=N, message=N, field=NAME or bit=N")),
+            Some((name @ ("cycle" | "cycles"), value)) => {
+                let cycles = value.parse().map_err(|_| wrong("expected a number of cycles"))?;
+                let slot = if name == "cycle" { &mut self.aim.cycle } else { &mut self.aim.cycles };
+                match slot.replace(cycles) {
+                    None => Ok(()),
+                    Some(_) => Err(self.twice("which cycle")),
+                }
+            }
+            Some(_) => {
+                Err(wrong("no selector; use a count, tlp=N, dllp=N, message=N, field=NAME, bit=N, cycle=N or cycles=N"))
+            }
         }
     }
 }
@@ -156,6 +169,8 @@ impl fmt::Display for InjectionArgument {
         }
         selectors.extend(aim.field.iter().map(|field| format!("field={field}")));
         selectors.extend(aim.bit.map(|bit| format!("bit={bit}")));
+        selectors.extend(aim.cycle.map(|cycle| format!("cycle={cycle}")));
+        selectors.extend(aim.cycles.map(|cycles| format!("cycles={cycles}")));
         if selectors.is_empty() { Ok(()) } else { write!(f, ":{}", selectors.join(",")) }
     }
 }
@@ -186,9 +201,10 @@ mod tests {
         #[test]
         fn what_is_printed_is_read_again(
             place in "[a-z][a-z0-9_]{0,6}(\\.[a-z][a-z0-9_]{0,6}){0,3}", kind in prop::sample::select(KINDS.to_vec()),
-            when in any_when(), field in prop::option::of("[a-z][a-z_]{0,8}"), bit in prop::option::of(any::<u64>()),
+            when in any_when(), field in prop::option::of("[a-z][a-z_]{0,8}"),
+            [bit, cycle, cycles] in std::array::from_fn::<_, 3, _>(|_| prop::option::of(any::<u64>())),
         ) {
-            let injection = InjectionArgument(Injection { place, kind, when, aim: Aim { field, bit } });
+            let injection = InjectionArgument(Injection { place, kind, when, aim: Aim { field, bit, cycle, cycles } });
             let text = injection.to_string();
             prop_assert!(!text.contains(' '));
             prop_assert_eq!(text.parse::<InjectionArgument>(), Ok(injection), "{}", text);
@@ -215,7 +231,7 @@ mod tests {
             ("flip", "PLACE.KIND"),
             (".flip", "names no fault point"),
             ("wire.", "names no fault point"),
-            ("wire.flop", "flip, flip_token, ide_flip, drop, duplicate, reorder, skip"),
+            ("wire.flop", "flip, flip_token, ide_flip, drop, duplicate, reorder, skip, stuck0, stuck1"),
             ("wire.flip:0", "from 1 on"),
             ("wire.flip:", "`` after `:`"),
             ("wire.flip:-1", "`-1` after `:`"),

@@ -88,7 +88,7 @@ impl Engine {
                 .raised(py)
         })?;
         let registers = PyDict::new(py);
-        for (name, value) in names.read(&self.engine) {
+        for (name, value) in names.read(&mut self.engine) {
             registers.set_item(format!("{}.{}", name.scope, name.name), value)?;
         }
         Ok(registers)

@@ -20,6 +20,10 @@ pub enum FaultKind {
     Reorder,
     /// A counter takes a step too many.
     Skip,
+    /// A bit of a register is held at 0.
+    Stuck0,
+    /// A bit of a register is held at 1.
+    Stuck1,
     /// A bit of a protected TLP is inverted above the LCRC, where only IDE can detect it.
     IdeFlip,
 }
@@ -35,6 +39,8 @@ impl FaultKind {
             Self::Duplicate => "duplicate",
             Self::Reorder => "reorder",
             Self::Skip => "skip",
+            Self::Stuck0 => "stuck0",
+            Self::Stuck1 => "stuck1",
             Self::IdeFlip => "ide_flip",
         }
     }
@@ -75,13 +81,17 @@ pub enum When {
     Message(u64),
 }
 
-/// Which bit a flip inverts.
+/// Which bit a fault is in, and when a register is struck.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Aim {
     /// Of which field; of the whole item without one.
     pub field: Option<String>,
     /// Which bit, from 0, the lowest; without one the seed of the run picks it.
     pub bit: Option<u64>,
+    /// In which cycle of its message a register is struck, from 0; without one the seed of the run picks it.
+    pub cycle: Option<u64>,
+    /// For how many cycles a bit is stuck; until the end of its message without it.
+    pub cycles: Option<u64>,
 }
 
 impl Aim {
@@ -329,8 +339,15 @@ impl Armed {
     }
 
     /// Which bit it inverts.
-    pub(super) const fn aim(&self) -> &Aim {
+    #[must_use]
+    pub const fn aim(&self) -> &Aim {
         &self.aim
+    }
+
+    /// What it does.
+    #[must_use]
+    pub const fn kind(&self) -> FaultKind {
+        self.kind
     }
 
     /// Its place in the list of faults of the run.

@@ -73,6 +73,9 @@ impl Placed for Gauged {
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
         self.inner.fault_points()
     }
+    fn registers(&self) -> Vec<String> {
+        self.inner.registers()
+    }
     fn arm(&mut self, point: &str, armed: Armed) {
         self.inner.arm(point, armed);
     }

@@ -351,6 +351,24 @@ impl Netlist {
         channels.chain(units).chain(sites).collect()
     }
 
+    /// Every register of a unit that faults can strike, by its path.
+    pub fn registers(&self) -> impl Iterator<Item = String> + '_ {
+        let placed = self.infos.iter().zip(&self.units);
+        placed.flat_map(|(info, unit)| unit.registers().into_iter().map(|name| format!("{}.{name}", info.name)))
+    }
+
+    /// Arms a fault in the register of a unit; false if there is none of this path.
+    pub fn arm_register(&mut self, place: &str, armed: &Armed) -> bool {
+        self.infos.iter().zip(&mut self.units).any(|(info, unit)| {
+            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
+            let Some(point) = point.filter(|point| unit.registers().iter().any(|name| name == point)) else {
+                return false;
+            };
+            unit.arm(point, armed.clone());
+            true
+        })
+    }
+
     /// What an injection can choose among what passes a place.
     #[must_use]
     pub fn selectors(&self, place: &str) -> Selectors {

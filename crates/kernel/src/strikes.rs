@@ -74,6 +74,8 @@ impl<T: Item> Strikes<T> {
                 FaultKind::Drop | FaultKind::Duplicate | FaultKind::Reorder | FaultKind::Skip => {
                     armed.struck(time);
                 }
+                // Only a register holds what a bit could be stuck in.
+                FaultKind::Stuck0 | FaultKind::Stuck1 => armed.flipped(time, None),
             }
             match armed.kind {
                 FaultKind::Drop => copies = 0,

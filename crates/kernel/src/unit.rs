@@ -66,7 +66,12 @@ pub trait Unit: 'static {
         &[]
     }
 
-    /// Arms a fault at one of its fault points.
+    /// Its registers that faults can strike, which are not listed among its fault points: the names behind its path.
+    fn registers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Arms a fault at one of its fault points or registers.
     fn arm(&mut self, _point: &str, _armed: Armed) {}
 
     /// The faults that were armed here, and what became of them.
@@ -203,6 +208,7 @@ pub(super) trait Placed {
     fn incidents(&self) -> Vec<String>;
     fn errors(&self) -> &[Signalled];
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
+    fn registers(&self) -> Vec<String>;
     fn arm(&mut self, point: &str, armed: Armed);
     fn armed(&self) -> Vec<Armed>;
     fn unit(&self) -> &dyn Any;
@@ -246,6 +252,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
         self.unit.fault_points()
+    }
+    fn registers(&self) -> Vec<String> {
+        self.unit.registers()
     }
     fn arm(&mut self, point: &str, armed: Armed) {
         self.unit.arm(point, armed);

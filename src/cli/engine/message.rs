@@ -130,7 +130,8 @@ pub(super) fn run(arguments: &Arguments, spec: &EngineSpec) -> Result<(), Failur
     let (given, said) = sides(arguments, &chosen)?;
     let blocks = if own.all { ALL } else { arguments.trace_blocks.unwrap_or(SHOWN) };
     let mut waves = waves(own.waves.as_deref(), &spec)?;
-    let mut watch = |engine: &_, stages: &[StageValue]| waves.iter_mut().for_each(|waves| waves.look(engine, stages));
+    let mut watch =
+        |engine: &mut _, stages: &[StageValue]| waves.iter_mut().for_each(|waves| waves.look(engine, stages));
     let judgement = judge(&spec, given, said, blocks, &mut watch).map_err(|error| failure(&chosen, error))?;
     if let Some(waves) = waves {
         let end = judgement.recording.end;

@@ -87,7 +87,7 @@ impl Ran {
     }
 
     /// What is wrong with it by itself. Where messages are `sealed`, nothing may arrive that was not verified.
-    fn fault(&self, sealed: bool) -> Option<String> {
+    pub fn fault(&self, sealed: bool) -> Option<String> {
         let outcome = match &self.end {
             End::Outcome(outcome) => outcome,
             End::Hang(..) => return None,
@@ -118,7 +118,7 @@ impl Ran {
     }
 
     /// What its faults came to.
-    fn came_to(&self) -> FaultVerdict {
+    pub fn came_to(&self) -> FaultVerdict {
         match &self.end {
             End::Outcome(outcome) => outcome.fault_verdict(),
             End::Hang(_, seen) => FaultVerdict::of_broken(seen, true),

@@ -16,6 +16,7 @@
 mod draw;
 mod image;
 mod judge;
+mod single;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use crate::{
 use draw::Point;
 use judge::Ran;
 use serde::Serialize;
+pub use single::{Extent, PointTally, Single, Tally, clopper_pearson, single};
 use thiserror::Error;
 
 /// Bytes of all copies together, at most: every run keeps what they leave.
@@ -171,6 +173,11 @@ pub enum CampaignError {
     /// The copies are too long.
     #[error("{bytes} bytes of copies: every run keeps what they leave, so they may have {MOST_BYTES} together at most")]
     TooLong { bytes: u64 },
+    /// Registers are struck in copies of one message.
+    #[error(
+        "the copy is of {messages} messages in one engine: registers are struck in copies of one, so ask for fewer bytes"
+    )]
+    Messages { messages: u64 },
     #[error("interrupted")]
     Stopped,
 }
@@ -195,7 +202,7 @@ pub fn campaign(
         Control::Stop => CampaignError::Stopped,
         Control::Continue | Control::Look => CampaignError::Collective(error),
     })?;
-    let (sound, points) = count(question, &collectives, observer)?;
+    let (sound, points) = count(question, &collectives, Vec::new(), observer)?;
     let numbers: Vec<_> = (1..=question.sets).collect();
     let sets = pool::map(
         &numbers,
@@ -210,13 +217,15 @@ pub fn campaign(
     Ok(Campaign::new(sound.end.picos(), points.len(), question.most, sets))
 }
 
-/// Runs the copies without a fault; gives how often each point is passed.
+/// Runs the copies without a fault; gives how often each point, and each of some `further` ones, is passed.
 fn count(
     question: &Question,
     collectives: &CollectiveTimes,
+    further: Vec<Injection>,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<(Outcome, Vec<Point>), CampaignError> {
-    let counters = counters(&question.machine).map_err(CampaignError::Sound)?;
+    let mut counters = counters(&question.machine).map_err(CampaignError::Sound)?;
+    counters.extend(further);
     let run = Workload { seed: question.seed, injections: counters.clone(), ..question.workload.only_timing(u64::MAX) };
     let (request, _) = image::kept(&run, collectives).map_err(CampaignError::Sound)?;
     let outcome = system::run(&question.machine, request, &mut |_| observer());

@@ -90,3 +90,68 @@ fn an_interrupted_campaign_says_so() {
     let question = question("h100-nvl-tdx", &[], &["h2d:4KiB"], 1);
     assert!(matches!(campaign(&question, 1, &|| Control::Stop, &|| {}), Err(CampaignError::Stopped)));
 }
+
+fn every(question: &Question, per_point: usize, members: usize) -> Single {
+    let extent = Extent { per_point: Some(per_point), members };
+    single(question, extent, 2, &|| Control::Continue, (&|_| {}, &|| {})).unwrap()
+}
+
+/// GCM authenticates ciphertext: what is wrong in the keystream is not seen, on either side, and what is wrong in GHASH is.
+#[test]
+fn in_a_machine_the_keystream_is_silent_and_ghash_is_detected() {
+    let question = question("h100-nvl-tdx", &[], &["h2d:4KiB", "d2h:4KiB"], 0);
+    let all = every(&question, 1, 24);
+    assert_eq!(all.findings, []);
+    let mut seen = [0; 3];
+    for PointTally { point, tally, .. } in all.points.iter().filter(|point| point.tally.struck > 0) {
+        assert_eq!(tally.struck, tally.harmless + tally.detected + tally.silent + tally.hang, "{point}");
+        let Some((_, register)) = point.split_once(".engine.") else { continue };
+        assert_eq!(tally.hang, 0, "{point}");
+        match register.split('.').next() {
+            Some("keystream") => assert_eq!(tally.silent, tally.struck, "{point}"),
+            Some("output") => assert_eq!(tally.detected, tally.struck, "{point}"),
+            Some(unit) if unit.starts_with("ghash") || unit == "tag" => {
+                assert_eq!(tally.silent, 0, "{point}");
+                seen[0] += tally.detected;
+            }
+            Some("aes") => {
+                assert_eq!(tally.harmless, 0, "{point}");
+                (seen[1], seen[2]) = (seen[1] + tally.silent, seen[2] + tally.detected);
+            }
+            Some("key" | "counter") => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
+    // The bit makes no difference to what is read in any case.
+    let apart =
+        all.disagreements.iter().filter(|(fault, ..)| fault.contains(".engine.aes") || fault.contains(".keystream."));
+    assert_eq!(apart.count(), 0, "{:?}", all.disagreements);
+}
+
+#[test]
+fn a_register_that_an_engine_does_not_have_is_refused_with_one_that_it_has() {
+    let question = question("h100-nvl-tdx", &[], &["h2d:4KiB"], 0);
+    let refused = |fault: &str| {
+        let crate::workload::InjectionArgument(injection) = fault.parse().unwrap();
+        let workload = Workload { injections: vec![injection], ..question.workload.clone() };
+        let (request, _) = image::kept(&workload, &CollectiveTimes::default()).unwrap();
+        system::run(&question.machine, request, &mut |_| Control::Continue).unwrap_err().to_string()
+    };
+    let all = crate::system::registers(&question.machine).unwrap();
+    let round_key = all.iter().find(|name| name.ends_with("key.round3")).unwrap();
+    let nearest = refused(&round_key.replace("round3", "rund3.flip"));
+    assert!(nearest.contains("key.round"), "{nearest}");
+    assert!(refused(&format!("{round_key}.drop")).contains("no fault point"));
+    assert!(refused(&format!("{round_key}.flip:cycles=3")).contains("stuck0 or stuck1"));
+    assert!(refused("link.h2d.flip:cycle=3").contains("only registers"));
+}
+
+/// Against R's `binom.test`.
+#[test]
+fn exact_bounds_are_those_of_clopper_and_pearson() {
+    for (count, all, low, high) in [(0, 10, 0.0, 0.308_5), (5, 10, 0.187_1, 0.812_9), (10, 10, 0.691_5, 1.0)] {
+        let [a, b] = clopper_pearson(count, all);
+        assert!((a - low).abs() < 1e-4 && (b - high).abs() < 1e-4, "{count} of {all}: {a} to {b}");
+    }
+}

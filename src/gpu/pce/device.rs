@@ -3,7 +3,7 @@
 use super::{
     EngineInput, Pce, Ports, errors,
     input::tell,
-    text::stand_in,
+    text::{Text, stand_in},
     work::{Piece, Refusal},
 };
 use crate::{
@@ -192,11 +192,12 @@ impl Pce {
                 }
                 None => transfer.tag_stands.unwrap_or(now.cycle),
             };
-            let tag = match (&keys, &transfer.stream, &transfer.sealed) {
+            let tag = match (&keys, &mut transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),
                 (Some(keys), Some(stream), _) => stream.tags(&keys.d2h),
                 _ => stand_in(&job, self.format),
             };
+            self.registers.end(transfer.stream.take().and_then(Text::struck));
             if job.share.of > 1 {
                 transfer.share = Some((cycle, tag.try_into().unwrap_or_default()));
             } else {

@@ -41,14 +41,16 @@ impl Pce {
             if let Some(side) = &mut self.shared {
                 side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
             }
-            match (&self.keys, direction) {
-                (Some(keys), SealOpen::Seal) => {
-                    transfer.stream = Text::new(self.format, &keys.d2h, nonce, part, direction);
+            let Some(keys) = &self.keys else { return };
+            let key = if direction == SealOpen::Seal { &keys.d2h } else { &keys.h2d };
+            let struck = self.registers.begin((self.spec.own_engine(), key), nonce, part, direction, cycle);
+            let text =
+                struck.map_or_else(|| Text::new(self.format, key, nonce, part, direction), |m| Some(Text::Struck(m)));
+            match direction {
+                SealOpen::Seal => transfer.stream = text,
+                SealOpen::Open => {
+                    transfer.opening = text.map(|text| Opening::of(&self.worker, keys, text, part.bytes));
                 }
-                (Some(keys), SealOpen::Open) => {
-                    transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, part);
-                }
-                (None, _) => {}
             }
             return;
         }
@@ -233,7 +235,8 @@ impl Pce {
             sm.jobs.send(date, transfer.for_sms(text));
         } else if transfer.job.kind == JobKind::Open {
             let tag = match keys {
-                Some(_) => transfer.close().map(|(text, tag)| {
+                Some(_) => transfer.close().map(|(text, tag, struck)| {
+                    self.registers.end(struck);
                     deposit = Some((transfer.job.destination, Payload::of(text)));
                     tag
                 }),

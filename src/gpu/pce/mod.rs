@@ -45,6 +45,7 @@ mod host_read;
 mod input;
 pub(in crate::gpu) mod opening;
 mod quarantine;
+mod registers;
 mod shared;
 mod text;
 mod transfer;
@@ -59,7 +60,11 @@ use super::{
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
-    gcm::{spec::SpecError, timing::Limit, worker::Worker},
+    gcm::{
+        spec::{EngineSpec, SpecError},
+        timing::Limit,
+        worker::Worker,
+    },
     pcie::{
         packet::{Payload, Tlp},
         split::MaxSize,
@@ -67,12 +72,13 @@ use crate::{
     ports,
     sealing::{EngineTiming, Format, Key, SealingSpec},
     sim::{
-        Activity, Clock, ErrorLog, ErrorSignal, In, Level, Meter, Now, Out, Ring, Rx, Signalled, Signals, Stall, Tx,
-        Unit, Wake,
+        Activity, Armed, Clock, ErrorLog, ErrorSignal, In, Level, Meter, Now, Out, Ring, Rx, Signalled, Signals, Stall,
+        Tx, Unit, Wake,
     },
 };
 use host_read::Slots;
 use quarantine::Quarantine;
+use registers::Registers;
 use shared::EngineSide;
 use std::{cell::Cell, collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
@@ -104,6 +110,16 @@ pub struct PceSpec {
     pub staging: Option<u64>,
     /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
     pub stored: Option<u64>,
+}
+
+impl PceSpec {
+    /// Its own engine of AES-GCM, whose registers faults can strike.
+    fn own_engine(&self) -> Option<&EngineSpec> {
+        match &self.engine {
+            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() => Some(spec),
+            _ => None,
+        }
+    }
 }
 
 ports! {
@@ -185,6 +201,8 @@ pub struct Pce {
     errors: ErrorLog,
     /// Why it gave up a transfer for the first time.
     failure: Option<String>,
+    /// The faults in the registers of its engine.
+    registers: Registers,
 }
 
 impl Pce {
@@ -236,6 +254,7 @@ impl Pce {
             incidents: Vec::new(),
             errors: ErrorLog::default(),
             failure: None,
+            registers: Registers::new(clock),
         })
     }
 
@@ -518,5 +537,17 @@ impl Unit for Pce {
 
     fn meters(&self) -> Vec<&Meter> {
         self.meter.iter().collect()
+    }
+
+    fn registers(&self) -> Vec<String> {
+        Registers::names(self.spec.own_engine())
+    }
+
+    fn arm(&mut self, point: &str, armed: Armed) {
+        self.registers.arm(self.spec.own_engine(), point, armed);
+    }
+
+    fn armed(&self) -> Vec<Armed> {
+        self.registers.armed()
     }
 }

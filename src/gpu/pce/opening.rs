@@ -2,7 +2,7 @@
 
 use super::{Keys, text::Text};
 use crate::{
-    gcm::{message::SealOpen, part::Part, worker::Worker},
+    gcm::{message::SealOpen, part::Part, strike::StruckMessage, worker::Worker},
     pcie::packet::Payload,
     sealing::Format,
 };
@@ -14,7 +14,7 @@ use std::{
 /// Plaintext so far, and the state of the stream.
 #[derive(Debug)]
 struct State {
-    message: Text,
+    message: Option<Text>,
     text: Vec<u8>,
 }
 
@@ -30,14 +30,22 @@ impl Opening {
     /// Begins a part of a message, which may be all of it.
     pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], part: Part) -> Option<Self> {
         let message = Text::new(format, &keys.h2d, nonce, part, SealOpen::Open)?;
-        let state = State { message, text: Vec::with_capacity(part.bytes as usize) };
-        Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
+        Some(Self::of(worker, keys, message, part.bytes))
+    }
+
+    /// Begins a text of so many bytes.
+    pub(super) fn of(worker: &Rc<Worker>, keys: &Arc<Keys>, message: Text, bytes: u64) -> Self {
+        let state = State { message: Some(message), text: Vec::with_capacity(bytes as usize) };
+        Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes the tag that came with the message, before its text.
     pub fn seed(&self, tag: Vec<u8>) {
         let state = Arc::clone(&self.state);
-        self.worker.post(move || state.lock().unwrap_or_else(PoisonError::into_inner).message.seed(&tag));
+        self.worker.post(move || {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.message.iter_mut().for_each(|message| message.seed(&tag));
+        });
     }
 
     pub fn take(&self, piece: Payload) {
@@ -47,17 +55,24 @@ impl Opening {
             let State { message, text } = &mut *state;
             let start = text.len();
             text.extend_from_slice(piece.bytes().unwrap_or_default());
-            message.update(&keys.h2d, &mut text[start..]);
+            message.iter_mut().for_each(|message| message.update(&keys.h2d, &mut text[start..]));
         });
     }
 
     /// Ends it: plaintext, and tags or a share.
     pub fn finish(self) -> (Vec<u8>, Vec<u8>) {
+        let (text, tags, _) = self.end();
+        (text, tags)
+    }
+
+    /// The same, and where faults struck the message, the message.
+    pub(super) fn end(self) -> (Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>) {
         let Self { worker, keys, state } = self;
         let ended = worker.ask(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            let tags = state.message.tags(&keys.h2d);
-            (std::mem::take(&mut state.text), tags)
+            let mut message = state.message.take();
+            let tags = message.as_mut().map_or_else(Vec::new, |message| message.tags(&keys.h2d));
+            (std::mem::take(&mut state.text), tags, message.and_then(Text::struck))
         });
         ended.wait()
     }

@@ -6,6 +6,7 @@ use crate::{
         message::SealOpen,
         part::Part,
         pseudo::{pseudo_share, pseudo_tags},
+        strike::StruckMessage,
     },
     gpu::work::Job,
     sealing::{Format, Key, Message},
@@ -15,6 +16,8 @@ use crate::{
 pub(super) enum Text {
     Whole(Message),
     Part(Part, [u8; 12], Stream),
+    /// A message that faults strike in the registers of its engine.
+    Struck(Box<StruckMessage>),
 }
 
 impl Text {
@@ -48,16 +51,26 @@ impl Text {
         match self {
             Self::Whole(message) => message.update(key, text),
             Self::Part(_, _, stream) => key.gcm().into_iter().for_each(|key| stream.update(key, text)),
+            Self::Struck(message) => message.update(text),
+        }
+    }
+
+    /// Where faults strike it: the message, for what has become of them.
+    pub fn struck(self) -> Option<Box<StruckMessage>> {
+        match self {
+            Self::Struck(message) => Some(message),
+            Self::Whole(_) | Self::Part(..) => None,
         }
     }
 
     /// The tags of the message, or the part's share of its tag.
-    pub fn tags(&self, key: &Key) -> Vec<u8> {
+    pub fn tags(&mut self, key: &Key) -> Vec<u8> {
         match self {
             Self::Whole(message) => message.tags(key),
             Self::Part(part, nonce, stream) => {
                 key.gcm().map_or_else(Vec::new, |key| part.share(key, *nonce, stream).to_vec())
             }
+            Self::Struck(message) => message.finish().to_vec(),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     work::{Ask, Piece},
 };
 use crate::{
+    gcm::strike::StruckMessage,
     gpu::{
         spec::{TagFetch, TagPlacement},
         work::{Job, JobKind, Sealed, SmJob},
@@ -206,10 +207,10 @@ impl Transfer {
         }
     }
 
-    /// Ends the opening: plaintext and tags, if there are bytes.
-    pub fn close(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// Ends the opening: plaintext and tags, if there are bytes, and the message if faults struck it.
+    pub fn close(&mut self) -> Option<(Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>)> {
         self.hand_over(0);
-        self.opening.take().map(Opening::finish)
+        self.opening.take().map(Opening::end)
     }
 
     /// Whether a transfer to device memory needs nothing more from its PCE.

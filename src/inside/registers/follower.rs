@@ -1,9 +1,9 @@
 //! A structural engine that does what an engine of the machine does.
 
-use super::names::{Name, Names, name};
 use crate::{
     gcm::{
         engine::{Engine, Event},
+        names::{Name, Names, name},
         spec::EngineSpec,
     },
     gpu::pce::{EngineInput, MessageInput},
@@ -283,10 +283,10 @@ impl Follower {
     }
 
     fn show(&mut self, instant: Femtos, show: Show<'_>) {
-        let Some(running) = &self.running else { return };
+        let Some(running) = &mut self.running else { return };
         let mut now = vec![None; self.values.len()];
         running.engine.registers(&mut |unit, register, index, value| match self.names.place((unit, register, index)) {
-            Some(place) => now[place] = Some(value),
+            Some(place) => now[place] = Some(*value),
             None if Names::is_left_out((unit, register, index)) => {}
             None => _ = self.unknown.insert(name((unit, register, index), true)),
         });

@@ -9,7 +9,6 @@
 //! Both have the same contract, so the tag of each message stands in both in the same cycle: [`Followed`] has the two.
 
 mod follower;
-mod names;
 
+pub use crate::gcm::names::{Name, Names};
 pub use follower::{Followed, Follower};
-pub use names::{Name, Names};

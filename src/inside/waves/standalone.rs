@@ -71,7 +71,7 @@ impl EngineWaves {
     }
 
     /// Shows an engine after a cycle, and the stages of that cycle.
-    pub fn look(&mut self, engine: &Engine, stages: &[StageValue]) {
+    pub fn look(&mut self, engine: &mut Engine, stages: &[StageValue]) {
         if self.trouble.is_none()
             && let Err(error) = self.write(engine, stages)
         {
@@ -79,13 +79,13 @@ impl EngineWaves {
         }
     }
 
-    fn write(&mut self, engine: &Engine, stages: &[StageValue]) -> Result<(), FstWriteError> {
+    fn write(&mut self, engine: &mut Engine, stages: &[StageValue]) -> Result<(), FstWriteError> {
         let next = engine.cycle();
         self.stages(stages, |cycle| cycle < next)?;
         let mut now = vec![None; self.names.names().len()];
         engine.registers(&mut |unit, register, index, value| {
             if let Some(place) = self.names.place((unit, register, index)) {
-                now[place] = Some(value);
+                now[place] = Some(*value);
             }
         });
         for (signal, value) in now.into_iter().enumerate() {

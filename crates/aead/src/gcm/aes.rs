@@ -71,6 +71,11 @@ impl RoundKeys {
         Element::from_bytes(self.0[round as usize].into())
     }
 
+    /// Shows every round key, which may be changed.
+    pub fn registers(&mut self, mut see: impl FnMut(usize, &mut u128)) {
+        self.0.iter_mut().enumerate().for_each(|(round, key)| see_block(key, |value| see(round, value)));
+    }
+
     /// The states of a block: after the first key addition, then after each round; the last is the cipher's output.
     #[must_use]
     pub fn states(&self, block: [u8; 16]) -> Vec<Element> {
@@ -95,6 +100,13 @@ impl RoundKeys {
             xor(state, key);
         }
     }
+}
+
+/// Shows a block as a number, and takes what has become of it.
+fn see_block(block: &mut State, see: impl FnOnce(&mut u128)) {
+    let mut value = u128::from_be_bytes((*block).into());
+    see(&mut value);
+    *block = value.to_be_bytes().into();
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -257,11 +269,11 @@ impl<T> Lane<T> {
         self.flights.len()
     }
 
-    /// Shows the state in every register: its place in the pipeline, from 0, the rounds that it has seen, its value.
-    pub fn registers(&self, see: &mut dyn FnMut(usize, u32, u128)) {
-        for flight in self.flights.iter().filter(|flight| flight.age > 0) {
+    /// Shows the state in every register: its place in the pipeline, from 0, what travels with it, its value, which may be changed.
+    pub fn registers(&mut self, see: &mut dyn FnMut(usize, &T, &mut u128)) {
+        for flight in self.flights.iter_mut().filter(|flight| flight.age > 0) {
             let place = (flight.age - 1) % self.pass;
-            see(place as usize, flight.rounds_done, Element::from_bytes(flight.state.into()).0);
+            see_block(&mut flight.state, |value| see(place as usize, &flight.tag, value));
         }
     }
 }

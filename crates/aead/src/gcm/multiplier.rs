@@ -117,9 +117,10 @@ impl<T> ProductUnit<T> {
     }
 
     /// The partial products in the pipeline, the oldest first, each with its stage.
-    pub fn registers(&self) -> impl Iterator<Item = (usize, Product)> {
-        let stage = |age: u64| (age.saturating_sub(1) / self.interval) as usize;
-        self.in_flight.iter().map(move |multiplication| (stage(multiplication.age), multiplication.partial))
+    pub fn registers(&mut self) -> impl Iterator<Item = (usize, &mut Product)> {
+        let interval = self.interval;
+        let stage = move |age: u64| (age.saturating_sub(1) / interval) as usize;
+        self.in_flight.iter_mut().map(move |multiplication| (stage(multiplication.age), &mut multiplication.partial))
     }
 }
 
@@ -156,8 +157,8 @@ impl<T> Reducer<T> {
     }
 
     /// The elements in the pipeline, the oldest first, each with its stage.
-    pub fn registers(&self) -> impl Iterator<Item = (usize, Element)> {
-        self.in_flight.iter().map(|&(age, element, _)| (age.saturating_sub(1) as usize, element))
+    pub fn registers(&mut self) -> impl Iterator<Item = (usize, &mut Element)> {
+        self.in_flight.iter_mut().map(|(age, element, _)| (age.saturating_sub(1) as usize, element))
     }
 }
 
@@ -208,24 +209,24 @@ impl<T> Multiplier<T> {
     }
 
     /// Shows the pipeline's registers under an index: partial products by their two halves, then reduced elements, each with its stage.
-    pub fn registers(&self, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        show_products(&self.product, index, see);
-        show_reduced(&self.reducer, index, see);
+    pub fn registers(&mut self, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        show_products(&mut self.product, index, see);
+        show_reduced(&mut self.reducer, index, see);
     }
 }
 
 /// Shows the partial products of a unit by their two halves, each with its [stage](Field::Stage).
-pub fn show_products<T>(unit: &ProductUnit<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+pub fn show_products<T>(unit: &mut ProductUnit<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
     for (stage, product) in unit.registers() {
-        see("product.low", Field::Stage.put(stage) | index, product.low);
-        see("product.high", Field::Stage.put(stage) | index, product.high);
+        see("product.low", Field::Stage.put(stage) | index, &mut product.low);
+        see("product.high", Field::Stage.put(stage) | index, &mut product.high);
     }
 }
 
 /// Shows the elements of a reduction, each with its [stage](Field::Stage).
-pub fn show_reduced<T>(unit: &Reducer<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+pub fn show_reduced<T>(unit: &mut Reducer<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
     for (stage, element) in unit.registers() {
-        see("reduced", Field::Stage.put(stage) | index, element.0);
+        see("reduced", Field::Stage.put(stage) | index, &mut element.0);
     }
 }
 
@@ -278,7 +279,7 @@ mod tests {
         for digits in 1..8 {
             assert!(unit.clock().is_none());
             let read = Element(!0 << (128 - 16 * digits));
-            assert_eq!(unit.registers().next(), Some((0, a.product(read))), "after {digits} digits");
+            assert_eq!(unit.registers().next(), Some((0, &mut a.product(read))), "after {digits} digits");
         }
         assert_eq!(unit.clock(), Some((a.product(b), ())));
     }

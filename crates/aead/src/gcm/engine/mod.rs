@@ -6,6 +6,7 @@
 
 mod hashing;
 mod looks;
+mod registers;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -16,10 +17,10 @@ use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, GhashUnit};
 use super::message::{SealOpen, Shape};
-use super::register::Field;
 use super::spec::{EngineSpec, SpecError};
 use hashing::Hasher;
 pub use looks::{Look, Purpose};
+pub use registers::Register;
 pub use sequence::Phase;
 use sequence::Sequence;
 use std::collections::VecDeque;
@@ -518,36 +519,5 @@ impl Engine {
             seen = events.len();
         }
         Err(EngineError::NoKey)
-    }
-
-    /// Shows every register that holds a value: the unit, the name, its [index](super::register) among those of that name,
-    /// the value.
-    pub fn registers(&self, see: &mut dyn FnMut(&'static str, &'static str, usize, u128)) {
-        for (index, lane) in self.lanes.iter().enumerate() {
-            lane.registers(&mut |place, _, value| see("aes", "state", Field::Part.put(index) | place, value));
-        }
-        for (index, value) in self.keystream.iter().enumerate() {
-            see("keystream", "block", index, value.0);
-        }
-        for (index, value) in self.sequence.delayed().enumerate() {
-            see("delay", "aad", index, value.0);
-        }
-        for (index, value) in self.sequence.keystream_behind().enumerate() {
-            see("delay", "keystream", index, value.0);
-        }
-        for (index, text) in self.sequence.at_xor.iter().enumerate() {
-            see("input", "block", index, Element::from_partial(text).0);
-        }
-        for (index, value) in self.output.iter().enumerate() {
-            see("output", "block", index, value.0);
-        }
-        for (index, message) in self.open.iter().enumerate() {
-            for (chain, mask) in message.masks.iter().enumerate().filter_map(|(chain, mask)| Some((chain, (*mask)?))) {
-                see("tag", "mask", Field::Part.put(chain) | index, mask.0);
-            }
-        }
-        for (place, hasher) in self.hashers.iter().enumerate() {
-            hasher.unit.registers(&mut |name, index, value| see("ghash", name, Field::Unit.put(place) | index, value));
-        }
     }
 }

@@ -82,13 +82,13 @@ impl Sequence {
     }
 
     /// The keystream that they hold.
-    pub(super) fn keystream_behind(&self) -> impl Iterator<Item = &Element> {
-        self.behind.iter().map(|(_, block)| block)
+    pub(super) fn keystream_behind(&mut self) -> impl Iterator<Item = &mut Element> {
+        self.behind.iter_mut().map(|(_, block)| block)
     }
 
     /// The AAD that they hold.
-    pub(super) fn delayed(&self) -> impl Iterator<Item = &Element> {
-        self.aad_out.iter().chain(self.delayed.iter().map(|(_, block)| block))
+    pub(super) fn delayed(&mut self) -> impl Iterator<Item = &mut Element> {
+        self.aad_out.iter_mut().chain(self.delayed.iter_mut().map(|(_, block)| block))
     }
 
     /// Whether their foremost block finds no room at the end.

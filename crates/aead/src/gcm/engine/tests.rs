@@ -83,16 +83,17 @@ fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
     let mut powers = Vec::new();
     engine.registers(&mut |unit, name, _, value| {
         if (unit, name) == ("ghash", "power") {
-            powers.push(Element(value));
+            powers.push(Element(*value));
         }
     });
     assert_eq!(powers, crate::gcm::field::powers(reference.h(), 16));
     let (mut masks, mut states) = (Vec::new(), Vec::new());
     while masks.is_empty() {
         engine.step(&mut events);
+        let cycle = engine.cycle();
         engine.registers(&mut |unit, name, index, value| match (unit, name) {
-            ("tag", "mask") => masks.push((engine.cycle(), value)),
-            ("aes", "state") if index == engine.cycle().saturating_sub(at + 1) as usize => states.push(value),
+            ("tag", "mask") => masks.push((cycle, *value)),
+            ("aes", "state") if index == cycle.saturating_sub(at + 1) as usize => states.push(*value),
             _ => {}
         });
     }

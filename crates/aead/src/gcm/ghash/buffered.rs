@@ -84,9 +84,9 @@ impl Buffered {
     }
 
     /// Shows every register; `place` is the unit's among its like.
-    pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        for (index, block) in self.waiting.iter().enumerate() {
-            see("waiting", Field::Part.put(place) | index, block.0);
+    pub fn registers(&mut self, place: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        for (index, block) in self.waiting.iter_mut().enumerate() {
+            see("waiting", Field::Part.put(place) | index, &mut block.0);
         }
         self.unit.registers(&mut |name, index, value| see(name, Field::Part.put(place) | index, value));
     }

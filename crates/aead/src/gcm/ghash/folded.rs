@@ -184,16 +184,16 @@ impl Datapath for GhashUnit {
         (self.left == 0 && self.ahead == 0 && !self.state_due && self.group_left == 0).then_some(self.state)
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        for (index, power) in self.powers.iter().enumerate() {
-            see("power", index + 1, power.0);
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        for (index, power) in self.powers.iter_mut().enumerate() {
+            see("power", index + 1, &mut power.0);
         }
         self.multiplier.registers(0, see);
-        see("sum", 0, self.sum.0);
-        for (index, (_, sum)) in self.folding.iter().enumerate() {
-            see("folding", index, sum.0);
+        see("sum", 0, &mut self.sum.0);
+        for (index, (_, sum)) in self.folding.iter_mut().enumerate() {
+            see("folding", index, &mut sum.0);
         }
-        see("accumulator", 0, self.state.0);
+        see("accumulator", 0, &mut self.state.0);
     }
 
     fn products(&self, see: &mut dyn FnMut(usize, Made)) {

@@ -176,13 +176,13 @@ impl Datapath for GhashUnit {
         })
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
         self.powers.registers(see);
-        for (way, value) in self.accumulators.iter().enumerate() {
-            see("accumulator", way, value.0);
+        for (way, value) in self.accumulators.iter_mut().enumerate() {
+            see("accumulator", way, &mut value.0);
         }
-        see("sum", 0, self.sum.0);
-        for (index, multiplier) in self.multipliers.iter().enumerate() {
+        see("sum", 0, &mut self.sum.0);
+        for (index, multiplier) in self.multipliers.iter_mut().enumerate() {
             multiplier.registers(index, see);
         }
     }

@@ -55,8 +55,8 @@ pub trait Datapath {
     fn enter(&mut self, block: Element);
     /// The value, if it is valid in this cycle.
     fn result(&self) -> Option<Element>;
-    /// Shows every register: its name, its index among those of that name, its value.
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
+    /// Shows every register: its name, its index among those of that name, its value, which may be changed.
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128));
     /// Shows every product that is valid in this cycle: the index of its multiplier, and the product.
     fn products(&self, see: &mut dyn FnMut(usize, Made));
 }
@@ -190,7 +190,7 @@ macro_rules! families {
             fn can_enter(&self) -> bool { match self { $(Self::$family(unit) => unit.can_enter()),* } }
             fn enter(&mut self, block: Element) { match self { $(Self::$family(unit) => unit.enter(block)),* } }
             fn result(&self) -> Option<Element> { match self { $(Self::$family(unit) => unit.result()),* } }
-            fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+            fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
                 match self { $(Self::$family(unit) => unit.registers(see)),* }
             }
             fn products(&self, see: &mut dyn FnMut(usize, Made)) {

@@ -71,10 +71,21 @@ impl Powers {
     }
 
     /// Shows the registers.
-    pub fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        for (index, value) in self.values.iter().enumerate() {
-            see("power", index + 1, value.unwrap_or_default().0);
-        }
+    pub fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        self.values.iter_mut().enumerate().for_each(|(index, value)| see_held("power", index + 1, value, see));
+    }
+}
+
+/// Shows a register that holds nothing valid yet as zero.
+pub(super) fn see_held(
+    name: &'static str,
+    index: usize,
+    value: &mut Option<Element>,
+    see: &mut dyn FnMut(&'static str, usize, &mut u128),
+) {
+    match value {
+        Some(value) => see(name, index, &mut value.0),
+        None => see(name, index, &mut 0),
     }
 }
 

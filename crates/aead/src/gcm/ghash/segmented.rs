@@ -183,10 +183,10 @@ impl Datapath for GhashUnit {
         (self.summed == self.cut.segments).then_some(self.sum)
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        see("sum", 0, self.sum.0);
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        see("sum", 0, &mut self.sum.0);
         self.table.registers(see);
-        for (index, unit) in self.units.iter().enumerate() {
+        for (index, unit) in self.units.iter_mut().enumerate() {
             unit.registers(index, see);
             self.weightings[index].registers(index, see);
         }

@@ -14,7 +14,7 @@
 //! | partial groups, alignment | none: every block is a group |
 //! | powers | H alone: no set-up |
 
-use super::{Datapath, GhashTiming};
+use super::{Datapath, GhashTiming, powers::see_held};
 use crate::gcm::field::Element;
 use crate::gcm::multiplier::{Made, Multiplier};
 use crate::gcm::spec::MultiplierSpec;
@@ -80,9 +80,9 @@ impl Datapath for GhashUnit {
         (self.left == 0 && !self.busy).then_some(self.accumulator)
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        see("power", 1, self.h.unwrap_or_default().0);
-        see("accumulator", 0, self.accumulator.0);
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        see_held("power", 1, &mut self.h, see);
+        see("accumulator", 0, &mut self.accumulator.0);
         self.multiplier.registers(0, see);
     }
 

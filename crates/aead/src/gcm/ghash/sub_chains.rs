@@ -157,8 +157,8 @@ impl Datapath for GhashUnit {
         self.value(0)
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        self.units.iter().enumerate().for_each(|(index, unit)| unit.registers(index, see));
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        self.units.iter_mut().enumerate().for_each(|(index, unit)| unit.registers(index, see));
     }
 
     fn products(&self, see: &mut dyn FnMut(usize, Made)) {

@@ -90,9 +90,9 @@ impl Table {
         }
     }
 
-    pub fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        for (index, power) in self.powers.iter().enumerate() {
-            see("weight", index, power.0);
+    pub fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        for (index, power) in self.powers.iter_mut().enumerate() {
+            see("weight", index, &mut power.0);
         }
         self.multiplier.registers(Field::Part.put(TABLE), see);
     }
@@ -142,7 +142,7 @@ impl Weighting {
         None
     }
 
-    pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    pub fn registers(&mut self, place: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
         self.multiplier.registers(Field::Part.put(WEIGHTING) | place, see);
     }
 

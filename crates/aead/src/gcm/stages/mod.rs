@@ -189,7 +189,7 @@ pub struct Recording {
 }
 
 /// Whoever looks at an engine after each of its cycles, and at the stages that have been recorded since.
-pub type Watch<'a> = &'a mut dyn FnMut(&Engine, &[StageValue]);
+pub type Watch<'a> = &'a mut dyn FnMut(&mut Engine, &[StageValue]);
 
 /// Sends a message through the structural engine of a specification, and records its stages: of text and AAD the first `blocks` each.
 ///

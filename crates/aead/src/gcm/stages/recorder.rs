@@ -64,10 +64,10 @@ impl<'a> Recorder<'a> {
             let (cycle, seen) = (engine.cycle(), self.stages.len());
             engine.step_seen(&mut events, &mut |cycle, look| self.look(cycle, look));
             self.look_at_values(&engine, cycle);
-            self.look_at_registers(&engine);
+            self.look_at_registers(&mut engine);
             quiet = if events.is_empty() { quiet + 1 } else { 0 };
             let end = events.drain(..).filter_map(|(at, event)| self.note(at, event).then_some(at)).last();
-            watch(&engine, &self.stages[seen..]);
+            watch(&mut engine, &self.stages[seen..]);
             if let Some(end) = end {
                 return Ok(self.finish(end));
             }
@@ -207,7 +207,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// What registers show from the next cycle on.
-    fn look_at_registers(&mut self, engine: &Engine) {
+    fn look_at_registers(&mut self, engine: &mut Engine) {
         let cycle = engine.cycle();
         let accumulators_shown = cycle <= self.shown_until;
         engine.registers(&mut |unit, name, index, value| {
@@ -216,7 +216,7 @@ impl<'a> Recorder<'a> {
                 name if unit == "ghash" && ACCUMULATORS.contains(&name) => Stage::Accumulator,
                 _ => return,
             };
-            let changed = self.registers.insert((name, index), value).unwrap_or_default() != value;
+            let changed = self.registers.insert((name, index), *value).unwrap_or_default() != *value;
             if changed && (accumulators_shown || stage == Stage::Power) {
                 self.stages.push(StageValue {
                     of: (stage == Stage::Accumulator).then_some(name),

@@ -182,7 +182,7 @@ impl Bed {
         loop {
             self.engine.step(&mut self.events);
             if let Some(trace) = &mut self.trace {
-                trace.look(&self.engine);
+                trace.look(&mut self.engine);
             }
             quiet = if self.read < self.events.len() { 0 } else { quiet + 1 };
             if quiet == PATIENCE {

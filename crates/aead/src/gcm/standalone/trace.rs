@@ -113,13 +113,13 @@ impl Recorder {
     }
 
     /// Looks at the registers after a cycle.
-    pub(super) fn look(&mut self, engine: &Engine) {
+    pub(super) fn look(&mut self, engine: &mut Engine) {
         let (Some(trace), Some(left)) = (&mut self.trace, &mut self.left) else { return };
         let (seen, cycle) = (&mut self.seen, engine.cycle());
         engine.registers(&mut |unit, name, index, value| {
             let accumulator = unit == "ghash" && ["accumulator", "sum"].contains(&name);
-            if accumulator && seen.insert((name, index), value).unwrap_or_default() != value {
-                trace.accumulators.push(RegisterTrace { cycle, name, index, value: shown(Element(value)) });
+            if accumulator && seen.insert((name, index), *value).unwrap_or_default() != *value {
+                trace.accumulators.push(RegisterTrace { cycle, name, index, value: shown(Element(*value)) });
             }
         });
         if engine.hashed() >= self.blocks {

@@ -190,17 +190,17 @@ impl Datapath for GhashUnit {
         done.then(|| self.accumulators.iter().fold(Element::ZERO, |sum, &y| sum ^ y))
     }
 
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
         self.powers.registers(see);
-        for (index, value) in self.collected.iter().enumerate() {
-            see("collected", index, value.0);
+        for (index, value) in self.collected.iter_mut().enumerate() {
+            see("collected", index, &mut value.0);
         }
-        for (lane, unit) in self.lanes.iter().enumerate() {
+        for (lane, unit) in self.lanes.iter_mut().enumerate() {
             show_products(unit, lane, see);
         }
-        show_reduced(&self.reducer, 0, see);
-        for (index, value) in self.accumulators.iter().enumerate() {
-            see("accumulator", index, value.0);
+        show_reduced(&mut self.reducer, 0, see);
+        for (index, value) in self.accumulators.iter_mut().enumerate() {
+            see("accumulator", index, &mut value.0);
         }
     }
 

@@ -1,12 +1,12 @@
 //! Which registers an engine has, and what they are called.
 
-use crate::gcm::{
-    engine::{Engine, Event},
-    message::SealOpen,
-    register::{Field, TABLE, WEIGHTING},
-    spec::{EngineSpec, GhashSpec},
-};
+use super::engine::{Engine, Event, Register};
+use super::message::SealOpen;
+use super::register::{Field, TABLE, WEIGHTING};
+use super::spec::{EngineSpec, GhashSpec};
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most text, in bytes, of a message that registers are looked for with.
 const MOST: u64 = 1 << 20;
@@ -20,17 +20,24 @@ const WAITING: usize = 8;
 pub struct Name {
     /// The path of its scope below the engine.
     pub scope: String,
+    /// Its own name.
     pub name: String,
 }
 
-/// A register as the engine calls it.
-type Key = (&'static str, &'static str, usize);
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.scope, self.name)
+    }
+}
+
+/// The registers of engines that have been asked for with all they have.
+static KNOWN: Mutex<Vec<(EngineSpec, Arc<Names>)>> = Mutex::new(Vec::new());
 
 /// The registers of an engine: all that hold a value at some time of a message.
 #[derive(Debug, Clone)]
 pub struct Names {
     names: Vec<Name>,
-    places: Map<Key, usize>,
+    places: Map<Register, usize>,
     /// Whether GHASH units have units of their own.
     has_parts: bool,
     /// Cycles from the load of a key until it is ready.
@@ -41,10 +48,26 @@ impl Names {
     /// Those of an engine; none if there can be no such engine, or it never ends a message.
     #[must_use]
     pub fn of(spec: &EngineSpec) -> Option<Self> {
+        Self::found(spec, false)
+    }
+
+    /// The same with those [beside the datapath](Engine::all_registers). They are looked for once.
+    #[must_use]
+    pub fn all(spec: &EngineSpec) -> Option<Arc<Self>> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, names)) = known.iter().find(|(one, _)| one == spec) {
+            return Some(Arc::clone(names));
+        }
+        let names = Arc::new(Self::found(spec, true)?);
+        known.push((spec.clone(), Arc::clone(&names)));
+        Some(names)
+    }
+
+    fn found(spec: &EngineSpec, all: bool) -> Option<Self> {
         let mut keys = Set::default();
         let mut ready = 0;
         for direction in [SealOpen::Seal, SealOpen::Open] {
-            ready = survey(spec, direction, &mut keys)?;
+            ready = survey(spec, direction, all, &mut keys)?;
         }
         fill_buffers(&mut keys);
         mirror(&mut keys);
@@ -55,38 +78,58 @@ impl Names {
         Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, has_parts, ready })
     }
 
+    /// All of them, in order.
+    #[must_use]
     pub fn names(&self) -> &[Name] {
         &self.names
     }
 
+    /// The register that a wave calls so, scope and name with a dot between them.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Register> {
+        let place = self.names.iter().position(|one| {
+            name.strip_prefix(&*one.scope).and_then(|rest| rest.strip_prefix('.')) == Some(&*one.name)
+        })?;
+        self.places.iter().find(|(_, number)| **number == place).map(|(register, _)| *register)
+    }
+
+    /// The name of a register that has one.
+    #[must_use]
+    pub fn name(&self, register: Register) -> Option<&Name> {
+        self.names.get(self.place(register)?)
+    }
+
     /// The registers of an engine that hold a value now, those among them that have no number as well.
     #[must_use]
-    pub fn read(&self, engine: &Engine) -> Vec<(Name, u128)> {
+    pub fn read(&self, engine: &mut Engine) -> Vec<(Name, u128)> {
         let mut read = Vec::new();
         engine.registers(&mut |unit, register, index, value| {
-            read.push((name((unit, register, index), self.has_parts), value));
+            read.push((name((unit, register, index), self.has_parts), *value));
         });
         read
     }
 
     /// The number of a register as the engine calls it.
-    pub(in crate::inside) fn place(&self, key: Key) -> Option<usize> {
+    #[must_use]
+    pub fn place(&self, key: Register) -> Option<usize> {
         self.places.get(&key).copied()
     }
 
     /// Whether a register has no number since it lies deep in a buffer.
-    pub(super) fn is_left_out((_, name, index): Key) -> bool {
+    #[must_use]
+    pub fn is_left_out((_, name, index): Register) -> bool {
         name == "waiting" && Field::Place.of(index) >= WAITING
     }
 
     /// Cycles from the load of a key until it is ready.
-    pub(super) const fn ready(&self) -> u64 {
+    #[must_use]
+    pub const fn ready(&self) -> u64 {
         self.ready
     }
 }
 
 /// Buffers have all of their first entries, and no others.
-fn fill_buffers(keys: &mut Set<Key>) {
+fn fill_buffers(keys: &mut Set<Register>) {
     keys.retain(|key| !Names::is_left_out(*key));
     let buffers: Vec<_> = keys.iter().filter(|key| key.1 == "waiting").copied().collect();
     for (unit, name, index) in buffers {
@@ -95,8 +138,8 @@ fn fill_buffers(keys: &mut Set<Key>) {
 }
 
 /// What one GHASH unit has, all have; the same of the lanes and units in them.
-fn mirror(keys: &mut Set<Key>) {
-    let most = |part: Field, keys: &Set<Key>, unit| {
+fn mirror(keys: &mut Set<Register>) {
+    let most = |part: Field, keys: &Set<Register>, unit| {
         let fields = keys.iter().filter(|key| key.0 == unit).map(|key| part.of(key.2));
         fields.filter(|part| *part < WEIGHTING).max().unwrap_or(0)
     };
@@ -111,13 +154,13 @@ fn mirror(keys: &mut Set<Key>) {
 }
 
 /// Collects the registers that hold a value while messages go through. Gives the cycle in which a key is ready.
-fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option<u64> {
+fn survey(spec: &EngineSpec, direction: SealOpen, all: bool, keys: &mut Set<Register>) -> Option<u64> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(&vec![1; spec.key_bits as usize / 8]).ok()?;
     let mut events: Vec<(u64, Event)> = Vec::new();
     for _ in 0..PATIENCE {
         engine.step(&mut events);
-        see(&engine, keys);
+        see(&mut engine, all, keys);
         if !events.is_empty() {
             break;
         }
@@ -131,14 +174,14 @@ fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option
     // The keystream fills its FIFO before text comes.
     for _ in 0..u64::from(spec.aes.keystream_blocks) + 4 * spec.aes.latency(spec.rounds().ok()?) {
         engine.step(&mut events);
-        see(&engine, keys);
+        see(&mut engine, all, keys);
     }
     engine.offer(&vec![0; (bytes * u64::from(messages)) as usize]);
     let mut quiet = 0;
     while !engine.idle() && quiet < PATIENCE {
         events.clear();
         engine.step(&mut events);
-        see(&engine, keys);
+        see(&mut engine, all, keys);
         quiet = if events.is_empty() { quiet + 1 } else { 0 };
     }
     engine.idle().then_some(ready)
@@ -154,14 +197,16 @@ fn text_bytes(ghash: &GhashSpec) -> u64 {
     (16 * blocks).clamp(1 << 12, MOST)
 }
 
-fn see(engine: &Engine, keys: &mut Set<Key>) {
-    engine.registers(&mut |unit, name, index, _| {
-        keys.insert((unit, name, index));
-    });
+fn see(engine: &mut Engine, all: bool, keys: &mut Set<Register>) {
+    if all {
+        return engine.all_registers(&mut |register, _, _| _ = keys.insert(register));
+    }
+    engine.registers(&mut |unit, name, index, _| _ = keys.insert((unit, name, index)));
 }
 
 /// The name of a register in an engine whose GHASH units have units of their own, or have not.
-pub(super) fn name((unit, name, index): Key, has_parts: bool) -> Name {
+#[must_use]
+pub fn name((unit, name, index): Register, has_parts: bool) -> Name {
     let [place, part, hasher, stage] =
         [Field::Place, Field::Part, Field::Unit, Field::Stage].map(|field| field.of(index));
     let scope = match (unit, part) {

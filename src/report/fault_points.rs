@@ -1,0 +1,177 @@
+//! Every single fault of a copy, point by point, for people and for spreadsheets.
+
+use super::{fault_sets::push, layout::fitted, table::Table};
+use crate::explore::faults::{PointTally, Single, Tally, clopper_pearson};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// What whoever reads a table has to know beside it.
+#[derive(Debug, Clone)]
+pub struct Stated {
+    /// The machine with its designs, and the digest of its configuration.
+    pub machine: String,
+    pub digest: String,
+    /// The copies, and most states of a point that were tried.
+    pub copies: String,
+    pub per_point: Option<usize>,
+    pub seed: u64,
+    /// What makes it again.
+    pub command: String,
+}
+
+impl Stated {
+    /// Fault model, sample, machine and command, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let sample = self.per_point.map_or_else(
+            || "each state of each point once".to_owned(),
+            |most| format!("at most {most} states of each point, drawn evenly"),
+        );
+        vec![
+            format!("machine: {}, digest {}", self.machine, self.digest),
+            format!("copies: {}, each alone in a machine of its own; seed {}", self.copies, self.seed),
+            "fault model: one transient fault in a run: what passes a channel is inverted in a bit, lost, repeated or exchanged with what follows; a bit \
+             of a register of a copy engine's engine is inverted in a cycle. Points are equally likely, so shares are not failure rates"
+                .to_owned(),
+            format!("sample: {sample}; a state is a transfer (of a flip, a field of it) or a cycle in which a register holds a value"),
+            format!("command: {}", self.command),
+        ]
+    }
+}
+
+/// A table by kind of point, and what stands beside it.
+pub fn text(single: &Single, stated: &Stated, width: usize) -> String {
+    let mut text = stated.lines().join("\n") + "\n\n";
+    let mut groups: BTreeMap<String, Tally> = BTreeMap::new();
+    for PointTally { point, tally, .. } in single.points.iter().filter(|point| point.states > 0) {
+        groups.entry(group(point)).or_default().join(tally);
+    }
+    let head =
+        ["point", "struck", "harmless", "detected", "silent", "hang", "coverage %", "95 % bounds", "latency us", "by"];
+    let mut table = Table::new(&head, &[0, 9]);
+    for (name, tally) in groups.iter().chain([(&"all".to_owned(), &single.total)]).filter(|(_, tally)| tally.struck > 0)
+    {
+        let percent = |share: f64| format!("{:.1}", 100.0 * share);
+        let none = || "-".to_owned();
+        let bounds = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
+        let by = tally.detected_by.iter().max_by_key(|(_, count)| **count);
+        let counts = [tally.struck, tally.harmless, tally.detected, tally.silent, tally.hang].map(|n| n.to_string());
+        table.row(std::iter::once(name.clone()).chain(counts).chain([
+            tally.coverage().map_or_else(none, |(share, _)| percent(share)),
+            tally.coverage().map_or_else(none, |(_, interval)| bounds(interval)),
+            tally.latency().map_or_else(none, |(median, _)| format!("{:.2}", median as f64 * 1e-6)),
+            by.filter(|_| name != "all").map_or_else(none, |(signal, _)| signal.clone()),
+        ]));
+    }
+    push(&mut text, &table, width);
+    let never: Vec<_> =
+        single.points.iter().filter(|point| point.tally.struck == 0).map(|point| &*point.point).collect();
+    let _ = writeln!(text, "\nnever struck: {} of {} points", never.len(), single.points.len());
+    if single.members > 0 {
+        let [low, high] = clopper_pearson(single.agreed, single.members);
+        let (agreed, members) = (single.agreed, single.members);
+        let _ = writeln!(
+            text,
+            "\nmembers: {agreed} of {members} have the class of their representative (95 % bounds {:.2} to {:.2} %)",
+            100.0 * low,
+            100.0 * high
+        );
+        for (fault, theirs, own) in &single.disagreements {
+            let name = |class: &Option<_>| class.map_or("not activated", crate::system::FaultClass::name);
+            let _ = writeln!(text, "  {fault}: {}, another bit {}", name(theirs), name(own));
+        }
+    }
+    for (fault, finding) in &single.findings {
+        let _ = writeln!(text, "\nfinding: {fault}: {finding}");
+    }
+    text.push_str(
+        "\ncoverage: detected of those with an effect (detected, silent, hang). docs/faults.md says what IEC 61508 and ISO 26262 call these.\n",
+    );
+    fitted(&text, width)
+}
+
+/// The point without numbers and kind: channels of one sort, and registers of one sort, are shown together.
+fn group(point: &str) -> String {
+    let place = point.rsplit_once('.').map_or(point, |(place, _)| place);
+    let place = place.split_once("_stage").map_or(place, |(name, _)| name);
+    place.split('.').map(|word| word.trim_end_matches(|end: char| end.is_ascii_digit())).collect::<Vec<_>>().join(".")
+}
+
+/// A row for each point, behind lines that begin with `#` and state what was done.
+///
+/// # Errors
+/// None but those of memory.
+pub fn csv(single: &Single, stated: &Stated) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let counted = ["states", "tried", "struck", "harmless", "detected", "silent", "hang"];
+    let derived = ["coverage", "coverage_low", "coverage_high", "silent_low", "silent_high"];
+    let ending = ["latency_median_ps", "latency_max_ps", "detected_by"];
+    writer.write_record(["point"].into_iter().chain(counted).chain(derived).chain(ending))?;
+    for PointTally { point, states, tally } in &single.points {
+        let coverage = tally.coverage().map(|(share, [low, high])| [share, low, high]);
+        let silent = (tally.struck > 0).then(|| clopper_pearson(tally.silent, tally.struck));
+        let shares = coverage.map_or([None; 3], |shares| shares.map(Some)).into_iter();
+        let shares = shares.chain(silent.map_or([None; 2], |shares| shares.map(Some)));
+        let latency = tally.latency().map(|(median, most)| [median, most]);
+        let by: Vec<_> = tally.detected_by.iter().map(|(signal, count)| format!("{signal}: {count}")).collect();
+        let counts = [*states, tally.tried, tally.struck, tally.harmless, tally.detected, tally.silent, tally.hang];
+        let row = std::iter::once(point.clone())
+            .chain(counts.map(|count| count.to_string()))
+            .chain(shares.map(|share| share.map_or_else(String::new, |share| format!("{share:.4}"))))
+            .chain(
+                latency
+                    .map_or([None; 2], |times| times.map(Some))
+                    .map(|time| time.map_or_else(String::new, |time| time.to_string())),
+            )
+            .chain([by.join("; ")]);
+        writer.write_record(row)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    let head = stated.lines().iter().fold(String::new(), |head, line| head + "# " + line + "\n");
+    Ok(head + &String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alike_but_for_numbers_is_shown_together() {
+        for (point, expected) in [
+            ("gpu.pce0.engine.ghash0.product_low3_stage2.flip", "gpu.pce.engine.ghash.product_low"),
+            ("gpu.pce12.engine.aes.lane3.state13.flip", "gpu.pce.engine.aes.lane.state"),
+            ("link.h2d.drop", "link.h2d"),
+            ("host.writes.flip", "host.writes"),
+        ] {
+            assert_eq!(group(point), expected, "{point}");
+        }
+    }
+
+    #[test]
+    fn a_table_states_what_was_done_and_has_every_point() {
+        let tally = Tally { tried: 4, struck: 3, detected: 2, silent: 1, latencies: vec![5, 9], ..Tally::default() };
+        let point = |point: &str, states, tally| PointTally { point: point.into(), states, tally };
+        let points = vec![point("a.b0.flip", 9, tally.clone()), point("a.c.drop", 0, Tally::default())];
+        let (members, agreed) = (2, 2);
+        let single = Single { points, total: tally, members, agreed, disagreements: Vec::new(), findings: Vec::new() };
+        let stated = Stated {
+            machine: "m".into(),
+            digest: "d1".into(),
+            copies: "h2d:4KiB".into(),
+            per_point: Some(4),
+            seed: 3,
+            command: "sealsim faults m".into(),
+        };
+        let table = csv(&single, &stated).unwrap();
+        assert!(table.starts_with("# machine: m, digest d1\n# copies: h2d:4KiB"), "{table}");
+        assert!(table.contains("\na.b0.flip,9,4,3,0,2,1,0,0.6667,0.0943,0.9916,0.0084,0.9057,9,9,\n"), "{table}");
+        assert!(table.contains("\na.c.drop,0,0,0,0,0,0,0,,,,,,,,\n"), "{table}");
+        let text = text(&single, &stated, 200);
+        for line in [
+            "at most 4 states of each point",
+            "  a.b         3",
+            "never struck: 1 of 2 points",
+            "2 of 2 have the class",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    }
+}
