@@ -13,7 +13,7 @@ use crate::{
     gpu::spec::Sharing,
     pcie::spec::IdeSpec,
     system::Direction,
-    units::{Cycles, Frequency},
+    units::{Cycles, Femtos, Frequency},
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,19 @@ pub fn price(machine: &MachineSpec) -> Price {
         }
         Err(reason) => price.missing = Some(reason.to_owned()),
     }
+    price.notes.extend(machine.copy_engine.handover_timeout.map(|timeout| timers(machine, timeout)));
     price
+}
+
+/// What the timers of hand-overs take: one at each of a PCE's eight ports, and at sixteen others of a GPU, each a counter that can be cleared.
+fn timers(machine: &MachineSpec, timeout: Femtos) -> String {
+    let library = cost::Library::shipped();
+    let cycles = timeout.0 as f64 * 1e-15 * machine.copy_engine.clock.0 as f64;
+    let (timers, bits) = (16 * machine.copy_engine.pces_secure + 16, cycles.max(2.0).log2().ceil() as u32);
+    let count = f64::from(timers * bits);
+    let logic = count * (2.0 * library.and_ge + library.xor_ge) / 1000.0;
+    let kge = logic + library.flip_flops(count);
+    format!("{timers} timers of hand-overs, {bits} bits each, take {kge:.1} kGE more")
 }
 
 impl Price {

@@ -77,6 +77,10 @@ pub struct CopyEngineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "turn on a shared engine")]
     pub engine_turn: Option<Bytes>,
+    /// Time without any progress after which a hand-over inside host or GPU that does not come is signalled; if absent, whoever waits for it waits for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "hand-over timeout")]
+    pub handover_timeout: Option<Femtos>,
 }
 
 /// How the PCEs of an LCE share its secure messages.

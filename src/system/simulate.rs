@@ -10,7 +10,7 @@ use super::{
     request::Request,
     shares::CopyAccounts,
 };
-use crate::sim::{self, SimulationError};
+use crate::sim::{self, ErrorSignal, Signalled, SimulationError, UnitError};
 
 /// Runs a system to its end.
 pub(super) fn simulate(
@@ -29,7 +29,7 @@ pub(super) fn simulate(
     let run = match ended {
         Ok(run) => run,
         Err(SimulationError::Fault { what, .. }) if payload(&what) => return Err(RunError::Payload(what)),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(timed_out(error, &system).into()),
     };
     let System { netlist, parts } = &mut system;
     for parts in parts {
@@ -39,4 +39,21 @@ pub(super) fn simulate(
         }
     }
     Ok(Portion::of(request, &system, (&run, &kept), asked))
+}
+
+/// A hand-over inside host or GPU that has not come within its timeout.
+const HANDOVER_TIMEOUT: ErrorSignal = ErrorSignal::uncorrected("handover_timeout", "a hand-over that never came");
+
+/// How a machine in which nothing can happen any more ends where hand-overs have a timeout. All that still happens starts the timers anew, so the one that
+/// expires does so that long after the last event; it is that of a unit that waits for another one, if there is one.
+fn timed_out(error: SimulationError, system: &System) -> SimulationError {
+    let timeout = system.parts.iter().filter_map(|parts| parts.machine.copy_engine.handover_timeout).min();
+    let (SimulationError::Deadlock { at, waits, seen }, Some(timeout)) = (&error, timeout) else { return error };
+    let Some(wait) = waits.iter().find(|wait| wait.on.is_some()).or(waits.first()) else { return error };
+    let (unit, first) = (wait.unit.clone(), at.saturating_add(timeout));
+    let on = wait.on.as_ref().map_or_else(String::new, |(other, queue)| format!(" from {other} through {queue}"));
+    let what = format!("hand-over timeout: nothing has come to {unit}{on} for {timeout}");
+    let mut seen = seen.clone();
+    seen.errors.push(UnitError { unit, signalled: Signalled { signal: HANDOVER_TIMEOUT, first, count: 1 } });
+    SimulationError::Fault { at: first, what, seen }
 }

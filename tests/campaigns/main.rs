@@ -8,6 +8,7 @@ mod answers;
 mod common;
 mod coverage;
 mod designs;
+mod every_fault;
 #[path = "../workloads/fastrack.rs"]
 mod fastrack;
 #[path = "../machine/fault_sets.rs"]

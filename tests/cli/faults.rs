@@ -164,3 +164,33 @@ fn a_copy_that_is_delivered_is_the_file_whatever_was_written_twice_on_the_way() 
         assert_eq!(results["copies"][0]["sha256"], plain["copies"][0]["sha256"], "{faults:?}");
     }
 }
+
+#[test]
+fn every_single_fault_has_a_table_that_says_how_it_was_made() {
+    let ask = ["faults", "h100-nvl-tdx", "--copy", "h2d:4KiB", "--exhaustive", "single", "--per-point", "1", "--format"];
+    let (status, table, error) = sealsim(&[&ask[..], &["csv"]].concat());
+    assert_eq!(status, 0, "{error}");
+    let stated: Vec<_> = table.lines().take_while(|line| line.starts_with('#')).collect();
+    for phrase in ["digest ", "copies: h2d:4KiB", "fault model: one transient fault", "at most 1 states", "faults h100-nvl-tdx"] {
+        assert!(stated.iter().any(|line| line.contains(phrase)), "{phrase}: {stated:?}");
+    }
+    let rows: Vec<Vec<_>> = table.lines().skip(stated.len() + 1).map(|line| line.split(',').collect()).collect();
+    let row = |point: &str| rows.iter().find(|row| row[0] == point).unwrap_or_else(|| panic!("{point}"));
+    // Tried, struck, harmless, detected, silent, hang.
+    assert_eq!(row("gpu.pce0.work.drop")[2..8], ["1", "1", "0", "0", "0", "1"]);
+    assert_eq!(row("gpu.pce0.engine.keystream.block0.flip")[2..8], ["1", "1", "0", "0", "1", "0"]);
+    assert_eq!(row("link.d2h.flip")[2..8], ["1", "1", "0", "1", "0", "0"]);
+    assert!(rows.iter().any(|row| row[1] == "0"), "points that nothing passes are listed");
+}
+
+#[test]
+fn a_hand_over_that_is_lost_ends_in_a_named_timeout_where_there_is_one() {
+    let run = ["run", "h100-nvl-tdx", "--copy", "h2d:64KiB", "--set", "copy_engine.handover_timeout=100 us"];
+    let (status, _, error) = sealsim(&[&run[..], &["--inject", "gpu.pce0.work.drop:1"]].concat());
+    assert_eq!(status, 5, "{error}");
+    assert!(error.contains("hand-over timeout: nothing has come to"), "{error}");
+    assert!(error.contains("signals a hand-over that never came"), "{error}");
+    let sound = |sets: &[&str]| sealsim(&[&run[..4], sets, &["--format", "json"]].concat()).1;
+    let copies = |text: String| serde_json::from_str::<Value>(&text).unwrap()["copies"].take();
+    assert_eq!(copies(sound(&[])), copies(sound(&run[4..])));
+}

@@ -101,7 +101,7 @@ fn every(question: &Question, per_point: usize, members: usize) -> Single {
 fn in_a_machine_the_keystream_is_silent_and_ghash_is_detected() {
     let question = question("h100-nvl-tdx", &[], &["h2d:4KiB", "d2h:4KiB"], 0);
     let all = every(&question, 1, 24);
-    assert_eq!(all.findings, []);
+    assert!(all.findings.is_empty(), "{:?}", all.findings);
     let mut seen = [0; 3];
     for PointTally { point, tally, .. } in all.points.iter().filter(|point| point.tally.struck > 0) {
         assert_eq!(tally.struck, tally.harmless + tally.detected + tally.silent + tally.hang, "{point}");
@@ -154,4 +154,23 @@ fn exact_bounds_are_those_of_clopper_and_pearson() {
         let [a, b] = clopper_pearson(count, all);
         assert!((a - low).abs() < 1e-4 && (b - high).abs() < 1e-4, "{count} of {all}: {a} to {b}");
     }
+}
+
+#[test]
+fn with_a_timeout_of_hand_overs_nothing_hangs_and_all_else_is_as_without() {
+    let ask =
+        |sets: &[&str]| go(&Question { most: 1, ..question("h100-nvl-tdx", sets, &["h2d:16KiB", "d2h:16KiB"], 60) });
+    let (without, with) = (ask(&[]), ask(&["copy_engine.handover_timeout=50 us"]));
+    let mut hung = 0;
+    for (before, after) in without.sets.iter().zip(&with.sets) {
+        if before.class != Some(FaultClass::Hang) {
+            assert_eq!(before, after);
+            continue;
+        }
+        hung += 1;
+        assert_eq!(after.class, Some(FaultClass::Detected), "{after:?}");
+        let timeout = after.signal.as_ref().is_some_and(|signal| signal.signal == "handover_timeout");
+        assert!(!timeout || after.latency_ps >= Some(50_000_000), "{after:?}");
+    }
+    assert!(hung > 0);
 }

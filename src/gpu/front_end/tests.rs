@@ -40,6 +40,7 @@ fn spec(release: Release) -> FrontEndSpec {
             sharing: None,
             engine_wire: None,
             engine_turn: None,
+            handover_timeout: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
