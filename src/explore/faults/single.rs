@@ -185,7 +185,7 @@ pub fn single(
     (begun, ended): (&dyn Fn(u64), &(dyn Fn() + Sync)),
 ) -> Result<Single, CampaignError> {
     let copies = question.workload.copies.iter().map(|copy| Question {
-        workload: Workload { copies: vec![copy.clone()], steps: None, ..question.workload.clone() },
+        workload: Workload { copies: vec![*copy], steps: None, ..question.workload.clone() },
         ..question.clone()
     });
     let copies: Vec<_> = copies.collect();

@@ -11,6 +11,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+/// Plaintext, tags, and the message where faults struck it.
+pub(super) type Ended = (Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>);
+
 /// Plaintext so far, and the state of the stream.
 #[derive(Debug)]
 struct State {
@@ -66,7 +69,7 @@ impl Opening {
     }
 
     /// The same, and where faults struck the message, the message.
-    pub(super) fn end(self) -> (Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>) {
+    pub(super) fn end(self) -> Ended {
         let Self { worker, keys, state } = self;
         let ended = worker.ask(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);

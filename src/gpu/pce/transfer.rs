@@ -3,13 +3,12 @@
 use super::{
     PceSpec,
     assembly::Assembly,
-    opening::Opening,
+    opening::{Ended, Opening},
     quarantine::Held,
     text::Text,
     work::{Ask, Piece},
 };
 use crate::{
-    gcm::strike::StruckMessage,
     gpu::{
         spec::{TagFetch, TagPlacement},
         work::{Job, JobKind, Sealed, SmJob},
@@ -208,7 +207,7 @@ impl Transfer {
     }
 
     /// Ends the opening: plaintext and tags, if there are bytes, and the message if faults struck it.
-    pub fn close(&mut self) -> Option<(Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>)> {
+    pub fn close(&mut self) -> Option<Ended> {
         self.hand_over(0);
         self.opening.take().map(Opening::end)
     }
