@@ -192,7 +192,7 @@ impl Arguments {
             copies: copies.join(", "),
             per_point: extent.per_point,
             seed: self.seed,
-            command: std::env::args().map(|word| quoted(&word)).collect::<Vec<_>>().join(" "),
+            command: std::env::args().skip(1).fold("sealsim".to_owned(), |line, word| line + " " + &quoted(&word)),
         };
         let findings = answer.findings.len();
         let printed = match self.format {
