@@ -19,7 +19,6 @@ use simulator::gcm::{
 ///
 /// # Safety
 /// `key`, `iv`, `aad` and `text` have so many bytes; `text_length` bytes of `out` and 16 of `tag` can be written.
-#[expect(clippy::too_many_arguments, reason = "DPI imports no structs with pointers")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealsim_gcm_seal(
     key: *const u8,
