@@ -38,6 +38,7 @@ mod risk;
 mod run;
 mod sample;
 mod schema;
+mod search;
 mod sensitivity;
 mod sweep;
 mod tlp;
@@ -86,6 +87,7 @@ enum Verb {
     Import(import::Arguments),
     CostTable(cost_table::Arguments),
     Sweep(Box<sweep::Arguments>),
+    Search(Box<search::Arguments>),
     Pareto(pareto::Arguments),
     Report(report::Arguments),
     Sensitivity(sensitivity::Arguments),
@@ -151,6 +153,7 @@ pub fn main() -> ExitCode {
         Verb::Import(arguments) => import::run(&arguments),
         Verb::CostTable(arguments) => cost_table::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
+        Verb::Search(arguments) => search::run(&arguments),
         Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sensitivity(arguments) => sensitivity::run(&arguments),

@@ -32,6 +32,8 @@ mod report;
 mod risk;
 mod run;
 mod sample;
+#[cfg(unix)]
+mod search;
 mod sensitivity;
 mod stages;
 mod sweep;

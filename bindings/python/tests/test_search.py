@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -166,6 +167,22 @@ def test_processes_share_a_search(study, executable, tmp_path):
     # A batch of each may be under way when the budget is reached.
     rows = [json.loads(line)["id"] for line in (tmp_path / "a/points.jsonl").open()]
     assert 40 <= len(set(rows)) == len(rows) <= 60
+
+
+def test_the_verb_has_the_options_of_the_command(program):
+    def options(text):
+        return set(re.findall(r"--[a-z-]+", text.partition("Examples:")[0]))
+
+    python = subprocess.run([sys.executable, "-m", "sealsim.search", "--help"], capture_output=True, text=True, check=True).stdout
+    assert options(program("search", "--help")) - {"--sample"} == options(python) - {"--sample", "--program"}
+
+
+def test_the_verb_searches(study, executable, tmp_path):
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    command = [executable, "search", str(study), "--budget", "12", "--out", str(tmp_path / "a"), "--format", "json"]
+    done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["compared"] <= 12
 
 
 def test_the_command_prints_the_front_and_ctrl_c_keeps_what_ran(study, executable, program, tmp_path):

@@ -76,6 +76,9 @@ macro_rules! built_in {
 
 built_in![
     Study "studies/ghash-width.toml" "how wide GHASH has to be",
+    Study "studies/search-designs.toml" "which GHASH, and which sharing of engines: 7,560 points to search",
+    Study "studies/search-engine.toml" "which engine at which clock: 5,184 points to search",
+    Study "studies/search-verdict.toml" "which messages, release and engine: 7,560 points to search",
     Study "studies/sm-count.toml" "how many SMs open as fast as a copy engine",
     Study "studies/tag-granularity.toml" "how much text one tag covers",
     Profile "validation/traces/kmeans-off-cuda_gpu_trace.csv.gz" "kmeans without CC: copies and kernels (Nsight Systems)",
