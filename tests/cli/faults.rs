@@ -172,9 +172,13 @@ fn every_single_fault_has_a_table_that_says_how_it_was_made() {
     let (status, table, error) = sealsim(&[&ask[..], &["csv"]].concat());
     assert_eq!(status, 0, "{error}");
     let stated: Vec<_> = table.lines().take_while(|line| line.starts_with('#')).collect();
-    for phrase in
-        ["digest ", "copies: h2d:4KiB", "fault model: one transient fault", "at most 1 states", "faults h100-nvl-tdx"]
-    {
+    for phrase in [
+        "digest ",
+        "copies: h2d:4096:pinned",
+        "fault model: one transient fault",
+        "at most 1 states",
+        "faults h100-nvl-tdx",
+    ] {
         assert!(stated.iter().any(|line| line.contains(phrase)), "{phrase}: {stated:?}");
     }
     let rows: Vec<Vec<_>> = table.lines().skip(stated.len() + 1).map(|line| line.split(',').collect()).collect();
