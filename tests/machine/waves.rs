@@ -46,8 +46,13 @@ impl Listener for Counts {
         self.change(channel, time, -1);
     }
     fn level(&mut self, gauge: usize, time: Femtos, value: u64) {
-        let (unit, name) = &self.places.as_ref().unwrap().gauges[gauge];
-        self.shown.entry(format!("{}.{name}", unit.name)).or_default().insert(time.picos(), value);
+        let places = self.places.as_ref().unwrap();
+        let (unit, name) = &places.gauges[gauge];
+        let mut path = format!("{}.{name}", unit.name);
+        if places.channels.iter().any(|channel| channel.path == path) {
+            path.push_str("_held");
+        }
+        self.shown.entry(path).or_default().insert(time.picos(), value);
     }
 }
 

@@ -74,11 +74,11 @@ impl Aes {
             match self.registers {
                 Some(registers) => {
                     let shown = twin.step(&[&[block], &slots[..]].concat());
-                    pipeline(cycle, &shown, left, &model, registers)?;
+                    pipeline(cycle, &shown, left, &mut model, registers)?;
                 }
                 None => {
                     let shown = twin.step(&[&[u128::from(starts) << 1, block], &slots[..]].concat());
-                    iterative(cycle, &shown, left, &model)?;
+                    iterative(cycle, &shown, left, &mut model)?;
                 }
             }
             if starts {
@@ -98,20 +98,26 @@ pub(crate) fn key(rounds: u32, random: &mut Random) -> (Vec<u8>, RoundKeys, Vec<
     (key, keys, slots)
 }
 
-fn pipeline(cycle: u64, shown: &[u128], left: Option<u128>, model: &Lane<()>, registers: u32) -> Result<(), Failure> {
+fn pipeline(
+    cycle: u64,
+    shown: &[u128],
+    left: Option<u128>,
+    model: &mut Lane<()>,
+    registers: u32,
+) -> Result<(), Failure> {
     if let Some(left) = left {
         equal(cycle, "keystream", &shown[0], &left)?;
     }
     let mut all = Ok(());
-    model.registers(&mut |place, _, value| {
+    model.registers(&mut |place, _, (), value| {
         if registers > 0 && all.is_ok() {
-            all = equal(cycle, format!("the state at place {place}"), &shown[1 + place], &value);
+            all = equal(cycle, format!("the state at place {place}"), &shown[1 + place], value);
         }
     });
     all
 }
 
-fn iterative(cycle: u64, shown: &[u128], left: Option<u128>, model: &Lane<()>) -> Result<(), Failure> {
+fn iterative(cycle: u64, shown: &[u128], left: Option<u128>, model: &mut Lane<()>) -> Result<(), Failure> {
     equal(cycle, "ready", &(shown[0] & 1 == 1), &model.free())?;
     if cycle > 0 {
         equal(cycle, "done", &(shown[0] >> 1 & 1 == 1), &left.is_some())?;
@@ -120,9 +126,9 @@ fn iterative(cycle: u64, shown: &[u128], left: Option<u128>, model: &Lane<()>) -
         equal(cycle, "keystream", &shown[1], &left)?;
     }
     let mut all = Ok(());
-    model.registers(&mut |_, rounds, value| {
+    model.registers(&mut |_, rounds, (), value| {
         let rtl = ((shown[0] >> 8) as u32, shown[1]);
-        all = equal(cycle, "rounds and state", &rtl, &(rounds, value));
+        all = equal(cycle, "rounds and state", &rtl, &(rounds, *value));
     });
     all
 }

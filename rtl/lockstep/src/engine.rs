@@ -221,7 +221,7 @@ impl Bench {
     }
 
     /// What stands in both sides' registers at the start of a cycle.
-    fn registers(&self, cycle: u64, shown: &[u128]) -> Result<(), Failure> {
+    fn registers(&mut self, cycle: u64, shown: &[u128]) -> Result<(), Failure> {
         let fifo = self.engine.fifo as usize;
         let places = self.engine.lane.registers.map_or(1, |registers| self.engine.lane.rounds * registers) as usize;
         let (states, stages) = shown[9 + fifo..].split_at(places);
@@ -239,7 +239,7 @@ impl Bench {
                 all = equal(cycle, format!("{what} {place}"), &rtl, &model);
             }
         };
-        self.model.registers(&mut |unit, name, index, value| {
+        self.model.registers(&mut |unit, name, index, &mut value| {
             let place = Field::Place.of(index);
             match (unit, name) {
                 ("aes", _) => hold("state", place, states[place], value),

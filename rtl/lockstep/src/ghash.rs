@@ -116,7 +116,7 @@ impl Unit {
                 if left > 0 {
                     equal(cycle, "ready", &(shown[0] & 1 == 1), &after.is_some())?;
                 }
-                self.compare(cycle, &shown, &model)?;
+                self.compare(cycle, &shown, &mut model)?;
                 if let Some(value) = model.result() {
                     equal(cycle, "the value", &shown[2], &value.0.reverse_bits())?;
                     break;
@@ -133,12 +133,12 @@ impl Unit {
     }
 
     /// What stands in the RTL's registers against what stands in the model's.
-    fn compare(self, cycle: u64, shown: &[u128], model: &impl Datapath) -> Result<(), Failure> {
+    fn compare(self, cycle: u64, shown: &[u128], model: &mut impl Datapath) -> Result<(), Failure> {
         let ((width, groups), cut) = (self.sizes(), self.cut());
         let (accumulators, powers) = (&shown[3..3 + groups], &shown[3 + groups..3 + groups + width * groups]);
         let stages = &shown[3 + groups + width * groups..];
         let (mut flight, mut wrong) = (InFlight::default(), None);
-        model.registers(&mut |name, index, value| {
+        model.registers(&mut |name, index, &mut value| {
             let place = Field::Place.of(index);
             let rtl = match name {
                 "power" => powers[place - 1],
@@ -268,7 +268,7 @@ impl<D: Datapath> Datapath for OffByOne<D> {
     fn result(&self) -> Option<Element> {
         self.0.result()
     }
-    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
         self.0.registers(see);
     }
     fn products(&self, see: &mut dyn FnMut(usize, Made)) {

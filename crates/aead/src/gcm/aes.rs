@@ -269,11 +269,12 @@ impl<T> Lane<T> {
         self.flights.len()
     }
 
-    /// Shows the state in every register: its place in the pipeline, from 0, what travels with it, its value, which may be changed.
-    pub fn registers(&mut self, see: &mut dyn FnMut(usize, &T, &mut u128)) {
+    /// Shows the state in every register: its place in the pipeline, from 0, the rounds that it has seen, what travels with it, its value,
+    /// which may be changed.
+    pub fn registers(&mut self, see: &mut dyn FnMut(usize, u32, &T, &mut u128)) {
         for flight in self.flights.iter_mut().filter(|flight| flight.age > 0) {
             let place = (flight.age - 1) % self.pass;
-            see_block(&mut flight.state, |value| see(place as usize, &flight.tag, value));
+            see_block(&mut flight.state, |value| see(place as usize, flight.rounds_done, &flight.tag, value));
         }
     }
 }

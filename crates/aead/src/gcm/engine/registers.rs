@@ -33,7 +33,7 @@ impl Engine {
 
     fn datapath(&mut self, see: &mut dyn FnMut(Register, Option<Purpose>, &mut u128)) {
         for (index, lane) in self.lanes.iter_mut().enumerate() {
-            lane.registers(&mut |place, &purpose, value| {
+            lane.registers(&mut |place, _, &purpose, value| {
                 see(("aes", "state", Field::Part.put(index) | place), Some(purpose), value);
             });
         }
