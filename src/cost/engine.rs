@@ -352,6 +352,11 @@ mod tests {
         assert_eq!((siv.pj_per_byte, siv.ghash_kge), (gcm.pj_per_byte, gcm.ghash_kge));
         assert_eq!(siv.aes_kge, gcm.aes_kge + storage(1 << 20).sram_kge);
         assert_eq!(siv.notes.len(), 1);
+        let StandaloneEngine::Other(spec) = Layers::new("gcm-siv").resolve_standalone().unwrap() else {
+            panic!("AES-GCM")
+        };
+        let timing = clock::aead(&spec, GIGAHERTZ, Library::shipped());
+        assert_eq!(timing.map(|timing| timing.stages.len()), Some(2));
         // Six rounds of 16 bytes per lane, against fourteen and a product.
         let (one, four) = (cost("aegis-256").unwrap(), cost("aegis-256x4").unwrap());
         let shared = flip_flops(512.0);

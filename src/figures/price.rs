@@ -102,7 +102,8 @@ pub fn price(machine: &MachineSpec) -> Price {
     price
 }
 
-/// What the timers of hand-overs take: one at each of a PCE's eight ports, and at sixteen others of a GPU, each a counter that can be cleared.
+/// What the timers of hand-overs take, each a counter that can be cleared. Their number is assumed: sixteen for each PCE that secure copies use, at its eight ports
+/// in both directions, and sixteen others of a GPU.
 fn timers(machine: &MachineSpec, timeout: Femtos) -> String {
     let library = cost::Library::shipped();
     let cycles = timeout.0 as f64 * 1e-15 * machine.copy_engine.clock.0 as f64;

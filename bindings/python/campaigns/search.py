@@ -14,7 +14,7 @@ The measure, which was written down before any search had run:
 - A search's score is its hypervolume over that of the whole space's front. Asked is a score of 0.95 with a tenth of the points, and more than
   that of random points of the same number, seed by seed.
 
-`search-verdict` has its axes since the front of an earlier form was seen to be nearly one point; no search had run on either.
+`search-verdict` has its axes since the front of an earlier form was seen to be nearly one point; no search had run on either. `search-engine` was cut to fewer points to save time, before any search.
 
 Beside it stands the part of the front's different points that a search found. That came after the scores of `search-designs` were seen: they say
 little where chance has 0.99 too.

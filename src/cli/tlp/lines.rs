@@ -3,7 +3,7 @@
 use super::{Generation, Stream, decode, document::Document, encode, flit, item::Item, log};
 use miette::{Report, miette};
 
-/// What bytes are.
+/// How the bytes of TLPs are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlpForm {
     /// TLPs without framing, one behind the other.

@@ -33,7 +33,7 @@ pub enum Upset {
 /// A fault in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strike {
-    /// Which.
+    /// The register that is struck.
     pub register: Register,
     /// The first cycle in which it acts.
     pub cycle: u64,
@@ -187,7 +187,7 @@ impl StruckMessage {
 /// A register that holds a value in a cycle of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// Which.
+    /// The register that is struck.
     pub register: Register,
     /// The cycle.
     pub cycle: u64,

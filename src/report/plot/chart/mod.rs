@@ -133,7 +133,7 @@ pub fn of_study(study: &StudySpec, table: &Table) -> Result<Figure, ChartError> 
     Ok(figure)
 }
 
-/// What bars are.
+/// What a bar spans, as the caption of a plot has it.
 const fn interval(drawn: bool) -> &'static str {
     if drawn { "5 to 95 % of the draws of parameters" } else { "least to greatest value of the cost model" }
 }
