@@ -25,7 +25,7 @@ use std::io::{self, IsTerminal};
 /// Draws sets of faults, runs the machine with each, and says which are harmless, detected (by which signal, after how long), silent, or hang.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Every run makes the copies of --copy or --workload, or 64 KiB each way. Every set has one to --most faults, each at a passage of a fault point that the copies pass (`sealsim list --faults` names the points). Each is run \
+Every run makes the copies of --copy or --workload, or 64 KiB each way. Every set has one to --most faults, each at a transfer of a fault point that the copies pass (`sealsim list --faults` names the points). Each is run \
 twice: with `--data exact`, and with `--data none`, on the `every-cycle` kernel if --both-kernels says so. What every copy leaves is kept apart from \
 the machine and compared with the source. These are findings, in which the simulator contradicts itself: a copy that is called delivered and is not equal, bytes that arrive without \
 having been verified where messages are sealed, a copy that fails without a signal, a verdict that depends on data mode or kernel, a run that does \

@@ -250,7 +250,7 @@ fn simulate(
     position: Option<u64>,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<Outcome, RunError> {
-    let inverted = |passage| Injection::nth("staging.tag", FaultKind::Flip, passage);
+    let inverted = |transfer| Injection::nth("staging.tag", FaultKind::Flip, transfer);
     let request = Request {
         copies: vec![CopyRequest {
             source: Box::new(Generator::new(question.seed, 0)),

@@ -21,7 +21,7 @@ use super::Window;
 use crate::{
     files::RecordFile,
     pcie::port::{Frame, PacketBytes},
-    sim::{Listener, Passage, Place, Places},
+    sim::{ChannelTransfer, Listener, Place, Places},
     units::Femtos,
 };
 use pcap_file::{
@@ -205,16 +205,16 @@ impl Listener for Capture {
         matches!(place, Place::Channel(outline) if outline.item == "Frame")
     }
 
-    fn passed(&mut self, passage: Passage<'_>) {
-        let interface = self.interfaces.iter().position(|one| one.channel == passage.channel);
-        let packet = passage.item.downcast_ref::<Frame>().and_then(Frame::packet);
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        let interface = self.interfaces.iter().position(|one| one.channel == transfer.channel);
+        let packet = transfer.item.downcast_ref::<Frame>().and_then(Frame::packet);
         let (Some(interface), Some(packet)) = (interface, packet) else { return };
-        if !self.window.holds(passage.date) || self.file.in_trouble() {
+        if !self.window.holds(transfer.date) || self.file.in_trouble() {
             return;
         }
         self.heard += 1;
         let (number, interface) = (self.heard, interface as u32);
-        self.waiting.push(Reverse(Packet { date: passage.date, number, interface, bytes: framed(packet) }));
+        self.waiting.push(Reverse(Packet { date: transfer.date, number, interface, bytes: framed(packet) }));
         if self.waiting.len() > WAITING
             && let Some(Reverse(packet)) = self.waiting.pop()
         {

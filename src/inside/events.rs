@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     files::RecordFile,
-    sim::{Clock, Listener, Passage, Place, Places, Spell, activity_name},
+    sim::{ChannelTransfer, Clock, Listener, Place, Places, Spell, activity_name},
     units::Femtos,
 };
 use std::{collections::BTreeMap, fmt::Write, io};
@@ -81,7 +81,7 @@ impl Listener for EventList {
         matches!(place, Place::Channel(_) | Place::Account(_))
     }
 
-    fn passed(&mut self, Passage { channel, date, key, item, .. }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, date, key, item, .. }: ChannelTransfer<'_>) {
         let identity = identity(item, key);
         self.events.events.push(Event { time: date.0, channel: channel as u32, identity });
     }
@@ -133,7 +133,7 @@ impl Listener for EventLog {
         matches!(place, Place::Channel(_) | Place::Account(_))
     }
 
-    fn passed(&mut self, Passage { channel, date, key, item, .. }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, date, key, item, .. }: ChannelTransfer<'_>) {
         if self.window.holds(date) {
             self.line.clear();
             let Identity { what, number, address } = identity(item, key);

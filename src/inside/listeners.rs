@@ -1,7 +1,7 @@
 //! Several listeners as one.
 
 use crate::{
-    sim::{Listener, Passage, Place, Places, SharedListener, Spell},
+    sim::{ChannelTransfer, Listener, Place, Places, SharedListener, Spell},
     units::Femtos,
 };
 use std::{any::Any, cell::RefCell, rc::Rc};
@@ -56,9 +56,9 @@ impl Listener for Listeners {
         self.listeners.iter().any(|one| one.listener.borrow().hears(place))
     }
 
-    fn passed(&mut self, passage: Passage<'_>) {
-        let hearers = self.listeners.iter().filter(|one| at(&one.channels, passage.channel));
-        hearers.for_each(|one| one.listener.borrow_mut().passed(passage));
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.channels, transfer.channel));
+        hearers.for_each(|one| one.listener.borrow_mut().passed(transfer));
     }
 
     fn taken(&mut self, channel: usize, time: Femtos) {

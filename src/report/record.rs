@@ -329,7 +329,7 @@ pub(super) mod tests {
             }],
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
             errors: Vec::new(),
-            faults: vec![Effect::Struck { time: Femtos(0), passage: 1, flip: None }, Effect::Missed],
+            faults: vec![Effect::Struck { time: Femtos(0), transfer: 1, flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,
         }

@@ -178,7 +178,7 @@ fn likeness(a: &str, b: &str) -> usize {
     front + back
 }
 
-/// A fault at every point that is never activated, so that its [passages](Effect::Waiting) are counted.
+/// A fault at every point that is never activated, so that its [transfers](Effect::Waiting) are counted.
 ///
 /// # Errors
 /// If the machine cannot be built.
@@ -191,17 +191,17 @@ pub fn counters(machine: &MachineSpec) -> Result<Vec<Injection>, RunError> {
 /// Pairs of faults that undo each other: both invert the same bit.
 pub(super) fn cancelled(injections: &[Injection], effects: &[Effect]) -> Vec<(usize, usize)> {
     let flip = |effect: &Effect| match effect {
-        Effect::Struck { flip, passage, .. } => flip.map(|flip| (flip, *passage)),
+        Effect::Struck { flip, transfer, .. } => flip.map(|flip| (flip, *transfer)),
         _ => None,
     };
     let flips: Vec<_> =
         effects.iter().enumerate().filter_map(|(number, effect)| Some((number, flip(effect)?))).collect();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (place, &(later, (ref second, passage))) in flips.iter().enumerate() {
+    for (place, &(later, (ref second, transfer))) in flips.iter().enumerate() {
         let free = |number: usize| pairs.iter().all(|&(a, b)| a != number && b != number);
         let undone = flips[..place].iter().find(|&&(earlier, (ref first, before))| {
             let (a, b) = (unnumbered(&injections[earlier].place), unnumbered(&injections[later].place));
-            free(earlier) && first.cancels(second, (a, before) == (b, passage))
+            free(earlier) && first.cancels(second, (a, before) == (b, transfer))
         });
         let undone = undone.map(|&(earlier, _)| earlier);
         pairs.extend(undone.map(|earlier| (earlier, later)));

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_class_follows_from_signals_and_the_oracle() {
-        let struck = [Effect::Struck { time: Femtos(10), passage: 1, flip: None }];
+        let struck = [Effect::Struck { time: Femtos(10), transfer: 1, flip: None }];
         let (none, both) = ([], [error(REPAIRED, 12), error(TAG, 15)]);
         for (errors, silent, hangs, class, latency) in [
             (&none[..], false, false, FaultClass::Harmless, None),

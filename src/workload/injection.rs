@@ -45,9 +45,9 @@ pub enum InjectionError {
     Kind { text: String, kind: String },
     /// What follows the colon is no count.
     #[error(
-        "`{passage}` after `:` is no count of passages: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
+        "`{transfer}` after `:` is no count of transfers: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
     )]
-    Passage { passage: String, point: String },
+    Transfer { transfer: String, point: String },
     /// A selector's value is invalid.
     #[error("`{selector}`: {expected}")]
     Value { selector: String, expected: &'static str },
@@ -86,7 +86,7 @@ impl FromStr for InjectionArgument {
         }
         selectors.into_iter().flat_map(|selectors| selectors.split(',')).try_for_each(|one| reader.selector(one))?;
         let Reader { when, aim, .. } = reader;
-        Ok(Self(Injection { place: place.to_owned(), kind, when: when.unwrap_or(When::Passage(1)), aim }))
+        Ok(Self(Injection { place: place.to_owned(), kind, when: when.unwrap_or(When::Transfer(1)), aim }))
     }
 }
 
@@ -123,8 +123,8 @@ impl Reader<'_> {
         match selector.split_once('=') {
             None => {
                 let count = selector.parse().ok().filter(|&count: &u64| count > 0);
-                let (passage, point) = (selector.to_owned(), self.point.to_owned());
-                self.set_when(When::Passage(count.ok_or(InjectionError::Passage { passage, point })?))
+                let (transfer, point) = (selector.to_owned(), self.point.to_owned());
+                self.set_when(When::Transfer(count.ok_or(InjectionError::Transfer { transfer, point })?))
             }
             Some(("message", value)) => self.set_when(When::Message(count(value)?)),
             Some((sort, value)) if SORTS.contains(&sort) => self.set_when(When::Sort(sort.to_owned(), count(value)?)),
@@ -161,7 +161,7 @@ impl fmt::Display for InjectionArgument {
         write!(f, "{place}.{}", kind.name())?;
         let mut selectors = Vec::new();
         match when {
-            When::Passage(passage) => selectors.push(passage.to_string()),
+            When::Transfer(transfer) => selectors.push(transfer.to_string()),
             // Without the space of a quantity, so that a shell takes it as one word.
             When::At(time) => write!(f, "@{}", time.to_string().replace(' ', ""))?,
             When::Sort(sort, number) => selectors.push(format!("{sort}={number}")),
@@ -183,14 +183,14 @@ mod tests {
     #[test]
     fn a_point_without_count_strikes_the_first_time() {
         let read = |text: &str| text.parse::<InjectionArgument>().unwrap().0;
-        let wire = |passage| Injection::nth("link.h2d.wire", FaultKind::FlipToken, passage);
+        let wire = |transfer| Injection::nth("link.h2d.wire", FaultKind::FlipToken, transfer);
         assert_eq!(read("link.h2d.wire.flip_token"), wire(1));
         assert_eq!(read("link.h2d.wire.flip_token:12"), wire(12));
     }
 
     fn any_when() -> impl Strategy<Value = When> {
         prop_oneof![
-            (1_u64..).prop_map(When::Passage),
+            (1_u64..).prop_map(When::Transfer),
             any::<u64>().prop_map(|time| When::At(Femtos(time))),
             (prop::sample::select(SORTS.to_vec()), 1_u64..).prop_map(|(sort, n)| When::Sort(sort.to_owned(), n)),
             (1_u64..).prop_map(When::Message),

@@ -70,21 +70,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_fault_by_time_is_the_one_at_the_passage_that_it_strikes(text in any_fault()) {
+    fn a_fault_by_time_is_the_one_at_the_transfer_that_it_strikes(text in any_fault()) {
         let machine = small(&[]);
         let by_time = fault(&text);
         let skip = struck_by(&machine, Kernel::Skip, vec![by_time.clone()]);
         let every = struck_by(&machine, Kernel::EveryCycle, vec![by_time.clone()]);
         prop_assert_eq!(figures(&skip), figures(&every));
         let Ok(outcome) = &skip else { return Ok(()) };
-        let Effect::Struck { time, passage, .. } = outcome.faults[0] else { return Ok(()) };
+        let Effect::Struck { time, transfer, .. } = outcome.faults[0] else { return Ok(()) };
         let sealsim::sim::When::At(from) = by_time.when else { panic!("no time") };
         prop_assert!(time >= from);
-        let by_passage = Injection::nth(by_time.place.clone(), by_time.kind, passage);
-        prop_assert_eq!(figures(&skip), figures(&struck_by(&machine, Kernel::Skip, vec![by_passage])));
-        // The passage before came too early.
-        if passage > 1 {
-            let before = Injection::nth(by_time.place, by_time.kind, passage - 1);
+        let by_transfer = Injection::nth(by_time.place.clone(), by_time.kind, transfer);
+        prop_assert_eq!(figures(&skip), figures(&struck_by(&machine, Kernel::Skip, vec![by_transfer])));
+        // The transfer before came too early.
+        if transfer > 1 {
+            let before = Injection::nth(by_time.place, by_time.kind, transfer - 1);
             let earlier = struck_by(&machine, Kernel::Skip, vec![before]);
             if let Ok(Outcome { faults, .. }) = &earlier {
                 let is_late = matches!(faults[0], Effect::Struck { time, .. } if time >= from);
@@ -120,15 +120,15 @@ fn a_message_is_struck_by_its_number() {
 
 #[test]
 fn tlps_and_dllps_are_counted_apart() {
-    let passage = |text: &str| match one(text).faults[0] {
-        Effect::Struck { passage, .. } => passage,
+    let transfer = |text: &str| match one(text).faults[0] {
+        Effect::Struck { transfer, .. } => transfer,
         other => panic!("{text}: {other:?}"),
     };
     for number in [1, 2, 9] {
         let (tlp, dllp) =
-            (passage(&format!("link.h2d.flip:tlp={number}")), passage(&format!("link.h2d.flip:dllp={number}")));
+            (transfer(&format!("link.h2d.flip:tlp={number}")), transfer(&format!("link.h2d.flip:dllp={number}")));
         assert!(tlp >= number && dllp >= number && tlp != dllp);
-        let mut all: Vec<u64> = (1..=number).map(|n| passage(&format!("link.h2d.flip:tlp={n}"))).collect();
+        let mut all: Vec<u64> = (1..=number).map(|n| transfer(&format!("link.h2d.flip:tlp={n}"))).collect();
         all.dedup();
         assert_eq!(all.len() as u64, number);
     }

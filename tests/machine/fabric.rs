@@ -166,8 +166,8 @@ proptest! {
     }
 }
 
-fn fault(place: &str, kind: FaultKind, passage: u64) -> Injection {
-    Injection::nth(place, kind, passage)
+fn fault(place: &str, kind: FaultKind, transfer: u64) -> Injection {
+    Injection::nth(place, kind, transfer)
 }
 
 #[test]
@@ -180,18 +180,18 @@ fn a_bit_that_is_flipped_on_the_way_is_refused_where_text_is_sealed_and_ends_in_
             "fabric.switch.from0to1",
             "fabric.gpu2.received",
         ] {
-            for passage in [1, 5, 18] {
+            for transfer in [1, 5, 18] {
                 let request = CollectiveRequest {
-                    injections: vec![fault(place, FaultKind::Flip, passage)],
+                    injections: vec![fault(place, FaultKind::Flip, transfer)],
                     // Text that is only passed on: a sum might round a low bit away.
                     ..CollectiveRequest::new(Collective::AllGather, 3, 12_288)
                 };
                 let outcome = run(&machine, &request);
                 if mode.seals() {
-                    assert_eq!(outcome.wrong, Some(0), "{} {place} {passage}", mode.name());
-                    assert!(outcome.refused.is_some() && outcome.finished < 3, "{} {place} {passage}", mode.name());
+                    assert_eq!(outcome.wrong, Some(0), "{} {place} {transfer}", mode.name());
+                    assert!(outcome.refused.is_some() && outcome.finished < 3, "{} {place} {transfer}", mode.name());
                 } else {
-                    assert!(outcome.wrong > Some(0), "{place} {passage}");
+                    assert!(outcome.wrong > Some(0), "{place} {transfer}");
                 }
             }
         }
@@ -213,7 +213,7 @@ proptest! {
             1 => format!("fabric.switch.port{gpu}.packets"),
             _ => format!("fabric.gpu{gpu}.received"),
         };
-        let injections = faults.iter().map(|&(site, gpu, kind, passage)| fault(&place(site, gpu % request.ranks), kinds[kind], passage));
+        let injections = faults.iter().map(|&(site, gpu, kind, transfer)| fault(&place(site, gpu % request.ranks), kinds[kind], transfer));
         let request = CollectiveRequest { injections: injections.collect(), ..request };
         let outcome = run(&of_mode(mode, &[]), &request);
         prop_assert_eq!(outcome.wrong, Some(0));

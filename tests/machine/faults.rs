@@ -1,6 +1,6 @@
 //! Every fault point of a machine: a run with a fault ends, and nothing wrong is ever called delivered.
 //!
-//! With `SEALSIM_PASSAGES=n` every fault strikes at each of the first n passages, one run each.
+//! With `SEALSIM_TRANSFERS=n` every fault strikes at each of the first n transfers, one run each.
 
 use crate::{
     CAMPAIGN,
@@ -24,9 +24,9 @@ const SMALL: &[&str] = &[
 
 const COPIES: [(Direction, u64); 3] = [(Direction::H2d, 30_000), (Direction::D2h, 30_000), (Direction::D2d, 5_000)];
 
-/// At which passages faults strike.
-fn passages() -> Vec<u64> {
-    match std::env::var("SEALSIM_PASSAGES").ok().and_then(|n| n.parse().ok()) {
+/// At which transfers faults strike.
+fn transfers() -> Vec<u64> {
+    match std::env::var("SEALSIM_TRANSFERS").ok().and_then(|n| n.parse().ok()) {
         Some(all) => (1..=all).collect(),
         None if CAMPAIGN => vec![1, 2, 3, 8, 22, 60],
         None => vec![1],
@@ -123,8 +123,8 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
     let mut complaints = Vec::new();
     for point in fault_points(&machine).unwrap() {
         for &kind in &point.kinds {
-            for passage in passages() {
-                let injections = [Injection::nth(point.place.clone(), kind, passage)];
+            for transfer in transfers() {
+                let injections = [Injection::nth(point.place.clone(), kind, transfer)];
                 let both = catch_unwind(AssertUnwindSafe(|| {
                     [DataMode::Exact, DataMode::None].map(|data| run(&machine, memory, data, &injections))
                 }));
@@ -133,7 +133,7 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
                     Err(_) => Some("panic".into()),
                 };
                 if let Some(trouble) = trouble {
-                    complaints.push(format!("{}.{}#{passage}: {trouble}", point.place, kind.name()));
+                    complaints.push(format!("{}.{}#{transfer}: {trouble}", point.place, kind.name()));
                 }
             }
         }
@@ -264,12 +264,12 @@ fn whatever_goes_wrong_on_a_machine_with_ide_nothing_wrong_is_called_delivered()
 }
 
 /// One copy towards the GPU with one fault.
-fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, passage: u64) -> Outcome {
+fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, transfer: u64) -> Outcome {
     let sets: Vec<_> = QUICK.iter().chain(SMALL).chain(sets).copied().collect();
     let machine = machine(name, &sets);
     let copies = vec![copy(Direction::H2d, 30_000, Memory::Pinned)];
     let mut request = request(copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
-    request.injections = vec![Injection::nth(place, kind, passage)];
+    request.injections = vec![Injection::nth(place, kind, transfer)];
     system::run(&machine, request, &mut |_| Control::Continue).unwrap()
 }
 
@@ -277,10 +277,10 @@ fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, passage: u64) ->
 fn what_is_damaged_on_the_wire_is_sent_again_and_delivered() {
     for name in ["h100-nvl-tdx", "h100-sxm5-off"] {
         let (mut lcrc, mut tokens) = (0, 0);
-        for passage in 1..20 {
-            let flipped = one(name, &[], "link.h2d", FaultKind::Flip, passage);
-            let token = one(name, &[], "link.h2d", FaultKind::FlipToken, passage);
-            assert!(flipped.copies[0].delivered && token.copies[0].delivered, "{name} {passage}");
+        for transfer in 1..20 {
+            let flipped = one(name, &[], "link.h2d", FaultKind::Flip, transfer);
+            let token = one(name, &[], "link.h2d", FaultKind::FlipToken, transfer);
+            assert!(flipped.copies[0].delivered && token.copies[0].delivered, "{name} {transfer}");
             assert_eq!(flipped.gpus[0].link.d2h.bad_lcrc, flipped.gpus[0].link.h2d.replays.min(1));
             assert_eq!(token.gpus[0].link.d2h.bad_tokens, token.gpus[0].link.d2h.recoveries.min(1));
             lcrc += flipped.gpus[0].link.d2h.bad_lcrc;
@@ -299,10 +299,10 @@ fn behind_the_link_a_flipped_bit_is_found_by_the_digest_or_the_tag_or_by_compari
         ("h100-sxm5-off", false, "is not what was sent"),
         ("h100-sxm5-off", true, "the ECRC of a completion is wrong"),
     ] {
-        for passage in [1, 2, 30] {
-            let outcome = one(name, &[&format!("link.ecrc={ecrc}")], place(name), FaultKind::Flip, passage);
+        for transfer in [1, 2, 30] {
+            let outcome = one(name, &[&format!("link.ecrc={ecrc}")], place(name), FaultKind::Flip, transfer);
             let copy = &outcome.copies[0];
-            assert!(!copy.delivered, "{name} {ecrc} {passage}");
+            assert!(!copy.delivered, "{name} {ecrc} {transfer}");
             assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{name} {ecrc}: {copy:?}");
             assert_eq!(outcome.faults_struck(), (1, 1));
         }

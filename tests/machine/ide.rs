@@ -100,10 +100,10 @@ fn a_bit_flipped_above_the_lcrc_ends_the_channel_and_nothing_wrong_is_delivered(
         let machine = quick(name, &[]);
         let place = if direction == Direction::H2d { "link.h2d" } else { "link.d2h" };
         let mut found = 0;
-        for passage in [1, 2, 9, 40, 77, 110] {
+        for transfer in [1, 2, 9, 40, 77, 110] {
             let ends = [
                 (DataMode::Exact, Kernel::Skip, Order::Ascending),
-                (DataMode::None, Kernel::Skip, Order::Shuffled(passage)),
+                (DataMode::None, Kernel::Skip, Order::Shuffled(transfer)),
                 (DataMode::Exact, Kernel::EveryCycle, Order::Shuffled(3)),
             ]
             .map(|(data, kernel, order)| {
@@ -111,7 +111,7 @@ fn a_bit_flipped_above_the_lcrc_ends_the_channel_and_nothing_wrong_is_delivered(
                 let mut copies = vec![copy(direction, 30_000, Memory::Pinned), copy(direction, 5_000, Memory::Pinned)];
                 copies[0].sink = Some(Box::new(sink.clone()));
                 let mut request = request(copies, data, kernel, order);
-                request.injections = vec![Injection::nth(place, FaultKind::IdeFlip, passage)];
+                request.injections = vec![Injection::nth(place, FaultKind::IdeFlip, transfer)];
                 let outcome = run(&machine, request).unwrap();
                 assert!(data == DataMode::None || sink.agrees(&mut Pattern(30_000)));
                 outcome
@@ -119,7 +119,7 @@ fn a_bit_flipped_above_the_lcrc_ends_the_channel_and_nothing_wrong_is_delivered(
             let reasons =
                 |outcome: &Outcome| -> Vec<_> { outcome.copies.iter().map(|copy| copy.reason.clone()).collect() };
             for other in &ends[1..] {
-                assert_eq!((ends[0].end, &ends[0].event_digest), (other.end, &other.event_digest), "{name} {passage}");
+                assert_eq!((ends[0].end, &ends[0].event_digest), (other.end, &other.event_digest), "{name} {transfer}");
                 assert_eq!(reasons(&ends[0]), reasons(other));
             }
             // A DLLP that passes has no MAC: there is nothing to strike.

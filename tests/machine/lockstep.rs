@@ -201,9 +201,9 @@ struct Case {
     copies: Vec<(Direction, u64, Memory)>,
     /// Whether each copy has a buffer of its own.
     apart: bool,
-    /// Link faults: whether on the way to the host, kind, passage.
+    /// Link faults: whether on the way to the host, kind, transfer.
     faults: Vec<(bool, FaultKind, u64)>,
-    /// A fault anywhere: which of all, and at which passage.
+    /// A fault anywhere: which of all, and at which transfer.
     anywhere: Option<(prop::sample::Index, u64)>,
     seed: u64,
 }
@@ -224,11 +224,11 @@ impl Case {
     }
 
     fn fault_anywhere(&self, machine: &MachineSpec) -> Option<Injection> {
-        let (which, passage) = self.anywhere?;
+        let (which, transfer) = self.anywhere?;
         let points = fault_points(machine).ok()?;
         let all: Vec<_> = points.iter().flat_map(|p| p.kinds.iter().map(|&kind| (p.place.clone(), kind))).collect();
         let (place, kind) = all[which.index(all.len())].clone();
-        Some(Injection::nth(place, kind, passage))
+        Some(Injection::nth(place, kind, transfer))
     }
 
     /// None if there is no such machine.
@@ -252,7 +252,7 @@ impl Case {
             copy.buffer = number;
         }
         let place = |to_host| if to_host { "link.d2h" } else { "link.h2d" };
-        let injection = |&(to_host, kind, passage)| Injection::nth(place(to_host), kind, passage);
+        let injection = |&(to_host, kind, transfer)| Injection::nth(place(to_host), kind, transfer);
         request.injections = self.faults.iter().map(injection).collect();
         request.injections.extend(self.fault_anywhere(machine));
         let mut looks = 0;
@@ -299,9 +299,9 @@ fn cases() -> impl Strategy<Value = Case> {
 
 /// Cases with a fault that need not be mended by the link.
 fn broken_cases() -> impl Strategy<Value = Case> {
-    (cases(), any::<prop::sample::Index>(), prop_oneof![1u64..5, 1u64..100]).prop_map(|(mut case, which, passage)| {
+    (cases(), any::<prop::sample::Index>(), prop_oneof![1u64..5, 1u64..100]).prop_map(|(mut case, which, transfer)| {
         case.faults.clear();
-        case.anywhere = Some((which, passage));
+        case.anywhere = Some((which, transfer));
         case
     })
 }
@@ -515,7 +515,7 @@ fn both(machine: &MachineSpec, copies: &[(Direction, u64)], fault: Option<(&str,
     [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
         let copies = copies.iter().map(|&(direction, bytes)| copy(direction, bytes, Memory::Pinned)).collect();
         let mut request = request(copies, DataMode::None, kernel, Order::Ascending);
-        let injection = |(place, kind, passage): (&str, _, _)| Injection::nth(place, kind, passage);
+        let injection = |(place, kind, transfer): (&str, _, _)| Injection::nth(place, kind, transfer);
         request.injections = fault.map(injection).into_iter().collect();
         figures(&run(machine, request).unwrap())
     })
@@ -527,9 +527,9 @@ fn what_a_lost_completion_does_shows_at_once_though_those_before_it_were_deferre
     let sets: Vec<_> = QUICK.iter().copied().chain(["link.max_read_request=4 KiB"]).collect();
     let machine = machine("h100-nvl-tdx", &sets);
     for place in ["link.h2d", "host.completions", "gpu.pce0.completions"] {
-        for passage in [1, 3, 40] {
-            let [every, skip] = both(&machine, &[(Direction::H2d, 30_000)], Some((place, FaultKind::Drop, passage)));
-            assert_eq!(every, skip, "{place} {passage}");
+        for transfer in [1, 3, 40] {
+            let [every, skip] = both(&machine, &[(Direction::H2d, 30_000)], Some((place, FaultKind::Drop, transfer)));
+            assert_eq!(every, skip, "{place} {transfer}");
         }
     }
 }

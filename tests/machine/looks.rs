@@ -19,7 +19,7 @@ struct Eyes {
     heard: Rc<RefCell<Spells>>,
     looks: u32,
     last: Femtos,
-    passages: Vec<u64>,
+    transfers: Vec<u64>,
     work: u64,
     /// What the accounts were when somebody began to listen, and at the end.
     accounts: [Vec<Account>; 2],
@@ -53,8 +53,8 @@ impl Eyes {
         let spells = Spells { wires: seed.is_multiple_of(3), ..Spells::default() };
         let (heard, accounts) = (Rc::new(RefCell::new(spells)), [Vec::new(), Vec::new()]);
         let (begun, ended) = (BTreeMap::new(), BTreeMap::new());
-        let (looks, last, passages, work) = (0, Femtos(0), Vec::new(), 0);
-        Self { random: seed | 1, until_heard, heard, looks, last, passages, work, accounts, begun, ended }
+        let (looks, last, transfers, work) = (0, Femtos(0), Vec::new(), 0);
+        Self { random: seed | 1, until_heard, heard, looks, last, transfers, work, accounts, begun, ended }
     }
 
     fn often(&mut self) -> bool {
@@ -73,13 +73,13 @@ impl Eyes {
         for (account, unit) in accounts.iter().zip(&names) {
             assert_eq!(account.total(), unit.clock.first_after(still.time()), "{}", unit.name);
         }
-        let passages: Vec<_> = still.netlist().channels().map(|channel| channel.passages()).collect();
-        assert!(self.passages.iter().zip(&passages).all(|(before, now)| before <= now));
-        for (channel, passages) in still.netlist().channels().zip(&passages) {
+        let transfers: Vec<_> = still.netlist().channels().map(|channel| channel.transfers()).collect();
+        assert!(self.transfers.iter().zip(&transfers).all(|(before, now)| before <= now));
+        for (channel, transfers) in still.netlist().channels().zip(&transfers) {
             let (fill, most) = channel.fill();
-            assert!(fill <= most && fill as u64 <= *passages, "{}", channel.path());
+            assert!(fill <= most && fill as u64 <= *transfers, "{}", channel.path());
         }
-        self.passages = passages;
+        self.transfers = transfers;
         let work = still.netlist().work_done();
         assert!(work >= std::mem::replace(&mut self.work, work));
         accounts

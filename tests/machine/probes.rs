@@ -4,7 +4,7 @@ use super::threads::{all, asked, blind, cases, difference, trees};
 use crate::common::{QUICK, machine, run};
 use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
-    sim::{Activity, Control, Digest, Kernel, Listener, Order, Passage, Place, Places, SharedListener, Spell},
+    sim::{Activity, ChannelTransfer, Control, Digest, Kernel, Listener, Order, Place, Places, SharedListener, Spell},
     system::{Outcome, run_with_listener},
     units::Femtos,
 };
@@ -39,7 +39,7 @@ impl Listener for Witness {
     fn hears(&self, _place: Place<'_>) -> bool {
         true
     }
-    fn passed(&mut self, Passage { channel, sent, date, key, item }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, sent, date, key, item }: ChannelTransfer<'_>) {
         let is_queue = self.places.as_ref().is_some_and(|places| places.channels[channel].depth.is_some());
         if is_queue {
             assert_eq!(sent, date);

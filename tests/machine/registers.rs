@@ -12,7 +12,7 @@ use sealsim::{
         waves::{Closed, Waves},
     },
     sealing::SealingSpec,
-    sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
+    sim::{ChannelTransfer, Control, Kernel, Listener, Order, Place, Places},
     system::{DataMode, Direction, Memory, engine_of, run_with_listener},
     units::Femtos,
 };
@@ -35,12 +35,12 @@ impl Listener for Tags {
     fn hears(&self, place: Place<'_>) -> bool {
         matches!(place, Place::Channel(channel) if channel.item == "TagReport" || channel.item == "Tlp")
     }
-    fn passed(&mut self, passage: Passage<'_>) {
-        if let Some(report) = passage.item.downcast_ref::<sealsim::gpu::work::TagReport>() {
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        if let Some(report) = transfer.item.downcast_ref::<sealsim::gpu::work::TagReport>() {
             if report.computed {
                 self.computed.extend(report.tag.clone());
             }
-        } else if let Some(tlp) = passage.item.downcast_ref::<sealsim::pcie::packet::Tlp>() {
+        } else if let Some(tlp) = transfer.item.downcast_ref::<sealsim::pcie::packet::Tlp>() {
             self.writes.extend(tlp.payload.bytes().map(<[u8]>::to_vec));
         }
     }

@@ -23,7 +23,7 @@ fn run(sets: &[&str], direction: Direction, faults: &[(&str, FaultKind, u64)]) -
     let mut copy = copy(direction, BYTES, Memory::Pinned);
     copy.sink = Some(Box::new(sink.clone()));
     let mut request = request(vec![copy], DataMode::Exact, Kernel::Skip, Order::Ascending);
-    let injection = |&(place, kind, passage): &(&str, FaultKind, u64)| Injection::nth(place, kind, passage);
+    let injection = |&(place, kind, transfer): &(&str, FaultKind, u64)| Injection::nth(place, kind, transfer);
     request.injections = faults.iter().map(injection).collect();
     (system::run(&machine, request, &mut |_| Control::Continue).unwrap(), sink)
 }
@@ -158,10 +158,10 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
             ("host.iv", FaultKind::Skip),
             ("gpu.front_end_read.iv", FaultKind::Skip),
         ] {
-            for passage in [1, 4] {
-                let (outcome, sink) = run(policy, Direction::H2d, &[(place, kind, passage)]);
+            for transfer in [1, 4] {
+                let (outcome, sink) = run(policy, Direction::H2d, &[(place, kind, transfer)]);
                 let copy = &outcome.copies[0];
-                let what = format!("{policy:?} {place} {passage}: {copy:?} {:?}", outcome.gpus[0].tag_queue);
+                let what = format!("{policy:?} {place} {transfer}: {copy:?} {:?}", outcome.gpus[0].tag_queue);
                 assert!(!copy.delivered && copy.tags_failed == 1, "{what}");
                 assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("the tags differ")), "{what}");
                 assert_eq!(outcome.faults_struck(), (1, 1));
@@ -244,14 +244,14 @@ fn what_a_failed_message_leaves_is_the_same_for_both_kernels_any_order_and_any_d
 
 #[test]
 fn the_cpu_finds_what_is_wrong_on_the_way_back() {
-    for (place, kind, passage) in [
+    for (place, kind, transfer) in [
         ("host.iv", FaultKind::Skip, 3),
         ("gpu.front_end_write.iv", FaultKind::Skip, 3),
         ("host.writes", FaultKind::Flip, 2),
         ("host.writes", FaultKind::Drop, 70),
         ("gpu.pce1.requests", FaultKind::Flip, 5),
     ] {
-        let (outcome, sink) = run(&[], Direction::D2h, &[(place, kind, passage)]);
+        let (outcome, sink) = run(&[], Direction::D2h, &[(place, kind, transfer)]);
         let copy = &outcome.copies[0];
         assert!(!copy.delivered && copy.tags_failed == 1, "{place} {copy:?}");
         assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("wrong tag")), "{place} {copy:?}");

@@ -139,15 +139,15 @@ fn a_flipped_bit_fails_the_message_wherever_its_engine_is() {
     let places: Vec<_> = points.filter(|p| p.starts_with("gpu.pce") && p.ends_with("completions")).collect();
     assert_eq!(places.len(), 2, "{places:?}");
     for place in places {
-        for passage in [1, 30, 100] {
-            let injection = Injection::nth(place.clone(), FaultKind::Flip, passage);
+        for transfer in [1, 30, 100] {
+            let injection = Injection::nth(place.clone(), FaultKind::Flip, transfer);
             let runs = [DataMode::Exact, DataMode::None]
                 .map(|data| one(&machine, Direction::H2d, 65_536, data, std::slice::from_ref(&injection)));
             for outcome in &runs {
                 let copy = &outcome.copies[0];
-                assert!(!copy.delivered && copy.tags_failed >= 1, "{place}#{passage}: {copy:?}");
+                assert!(!copy.delivered && copy.tags_failed >= 1, "{place}#{transfer}: {copy:?}");
             }
-            assert_eq!(runs[0].event_digest, runs[1].event_digest, "{place}#{passage}");
+            assert_eq!(runs[0].event_digest, runs[1].event_digest, "{place}#{transfer}");
         }
     }
 }

@@ -55,16 +55,16 @@ fn a_flipped_bit_in_any_part_or_share_fails_the_message() {
     let places: Vec<_> = readers.chain(writers).collect();
     assert_eq!(places.len(), 9, "{places:?}");
     for (direction, place, words) in places {
-        for passage in [1, 2, 3] {
-            let injection = Injection::nth(place.clone(), FaultKind::Flip, passage);
+        for transfer in [1, 2, 3] {
+            let injection = Injection::nth(place.clone(), FaultKind::Flip, transfer);
             let runs = [DataMode::Exact, DataMode::None]
                 .map(|data| one(&machine, direction, 65_536, data, std::slice::from_ref(&injection)));
             for outcome in &runs {
                 let copy = &outcome.copies[0];
-                assert!(!copy.delivered && copy.tags_failed >= 1, "{place}#{passage}: {copy:?}");
-                assert!(copy.reason.as_ref().is_some_and(|r| r.contains(words)), "{place}#{passage}: {copy:?}");
+                assert!(!copy.delivered && copy.tags_failed >= 1, "{place}#{transfer}: {copy:?}");
+                assert!(copy.reason.as_ref().is_some_and(|r| r.contains(words)), "{place}#{transfer}: {copy:?}");
             }
-            assert_eq!(runs[0].event_digest, runs[1].event_digest, "{place}#{passage}");
+            assert_eq!(runs[0].event_digest, runs[1].event_digest, "{place}#{transfer}");
         }
     }
 }

@@ -214,8 +214,8 @@ fn what_is_damaged_on_any_link_of_a_tree_is_sent_again_and_arrives() {
     let copies: Vec<_> = [0, 1].into_iter().flat_map(both).collect();
     for (place, traffic) in [("switch0.link.h2d", 0), ("switch0.link.d2h", 0), ("link1.h2d", 1), ("link1.d2h", 1)] {
         let (mut faulty, sinks) = exact(&copies, Kernel::Skip, Order::Ascending);
-        let fault = |kind, passage| Injection::nth(place, kind, passage);
-        faulty.injections = (20..120).step_by(7).map(|passage| fault(FaultKind::Flip, passage)).collect();
+        let fault = |kind, transfer| Injection::nth(place, kind, transfer);
+        faulty.injections = (20..120).step_by(7).map(|transfer| fault(FaultKind::Flip, transfer)).collect();
         faulty.injections.push(fault(FaultKind::Drop, 150));
         let outcome = run(&machine, faulty).unwrap();
         assert!(outcome.copies.iter().all(|copy| copy.delivered), "{place}: {:?}", outcome.incidents);

@@ -93,9 +93,9 @@ fn a_wrong_tag_is_found_wherever_tags_lie() {
     ];
     for (message, placement) in [(256, SEPARATE), (256, INLINE), (4000, SEPARATE), (4000, INLINE)] {
         let machine = granular(message, &[placement]);
-        for (direction, place, passage) in faults {
-            let injection = Injection::nth(place, FaultKind::Flip, passage);
-            let what = format!("{message} {placement} {place}#{passage}");
+        for (direction, place, transfer) in faults {
+            let injection = Injection::nth(place, FaultKind::Flip, transfer);
+            let what = format!("{message} {placement} {place}#{transfer}");
             let [exact, none] = [DataMode::Exact, DataMode::None]
                 .map(|data| one(&machine, direction, 4 * message, data, std::slice::from_ref(&injection)));
             for outcome in [&exact, &none] {

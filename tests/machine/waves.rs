@@ -6,7 +6,7 @@ use sealsim::{
         Listeners, Window,
         waves::{Closed, Waves},
     },
-    sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
+    sim::{ChannelTransfer, Control, Kernel, Listener, Order, Place, Places},
     system::{DataMode, Direction, Memory, engine_of, run_with_listener},
     units::Femtos,
 };
@@ -39,7 +39,7 @@ impl Listener for Counts {
     fn hears(&self, place: Place<'_>) -> bool {
         matches!(place, Place::Channel(channel) if channel.depth.is_some()) || matches!(place, Place::Gauge(..))
     }
-    fn passed(&mut self, Passage { channel, date, .. }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, date, .. }: ChannelTransfer<'_>) {
         self.change(channel, date, 1);
     }
     fn taken(&mut self, channel: usize, time: Femtos) {

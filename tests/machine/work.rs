@@ -18,7 +18,7 @@ fn working(work: &str) -> MachineSpec {
 fn outcomes(work: &str, direction: Direction, data: DataMode, fault: Option<(&str, u64)>) -> Vec<CopyOutcome> {
     let copies = vec![copy(direction, 300_000, Memory::Pinned), copy(direction, 5_000, Memory::Pageable)];
     let mut request = request(copies, data, Kernel::Skip, Order::Ascending);
-    let injection = |(place, passage): (&str, u64)| Injection::nth(place, FaultKind::Flip, passage);
+    let injection = |(place, transfer): (&str, u64)| Injection::nth(place, FaultKind::Flip, transfer);
     request.injections = fault.map(injection).into_iter().collect();
     run(&working(work), request).unwrap().copies
 }

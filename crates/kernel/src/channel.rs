@@ -55,7 +55,7 @@ pub trait Channel {
     /// Items in it, and how many it can hold.
     fn fill(&self) -> (usize, usize);
     /// Items that were sent so far.
-    fn passages(&self) -> u64;
+    fn transfers(&self) -> u64;
     /// Digest of all that was sent.
     fn digest(&self) -> u64;
     /// The faults that can be armed here.

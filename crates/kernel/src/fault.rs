@@ -62,8 +62,8 @@ pub struct Injection {
 impl Injection {
     /// One at the n-th transfer, counted from 1; the seed of the run picks the bit of a flip.
     #[must_use]
-    pub fn nth(place: impl Into<String>, kind: FaultKind, passage: u64) -> Self {
-        Self { place: place.into(), kind, when: When::Passage(passage), aim: Aim::default() }
+    pub fn nth(place: impl Into<String>, kind: FaultKind, transfer: u64) -> Self {
+        Self { place: place.into(), kind, when: When::Transfer(transfer), aim: Aim::default() }
     }
 }
 
@@ -72,7 +72,7 @@ impl Injection {
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// The n-th, counted from 1.
-    Passage(u64),
+    Transfer(u64),
     /// The first at or after this time.
     At(Femtos),
     /// The n-th of items of a sort, counted from 1.
@@ -197,10 +197,10 @@ impl Flip {
     /// Whether `other` inverts the same bit of the same thing, or of what that is compared with. What is gone when it has passed is the same
     /// only in the same transfer.
     #[must_use]
-    pub fn cancels(&self, other: &Self, same_passage: bool) -> bool {
+    pub fn cancels(&self, other: &Self, same_transfer: bool) -> bool {
         let back = (self.before, self.after) == (other.after, other.before);
         match (self.place, other.place) {
-            (FlipPlace::Passing, FlipPlace::Passing) => same_passage && self.before == other.before,
+            (FlipPlace::Passing, FlipPlace::Passing) => same_transfer && self.before == other.before,
             (FlipPlace::Passing, _) | (_, FlipPlace::Passing) => false,
             (FlipPlace::Memory(mine), FlipPlace::Memory(theirs)) => back && mine == theirs,
             // Of two tags that are compared, both may have changed alike.
@@ -214,7 +214,7 @@ impl Flip {
 pub enum Effect {
     /// Its transfer has not come.
     Waiting {
-        /// Passages that have.
+        /// Transfers that have.
         passed: u64,
     },
     /// Its transfer has come, but there was nothing that this kind of fault could befall.
@@ -224,7 +224,7 @@ pub enum Effect {
         /// When.
         time: Femtos,
         /// At which transfer of its point, counted from 1.
-        passage: u64,
+        transfer: u64,
         /// What it inverted, if it was a flip.
         flip: Option<Flip>,
     },
@@ -238,7 +238,7 @@ pub struct Armed {
     number: usize,
     when: When,
     aim: Aim,
-    /// Passages that have come, those of its sort, and the messages that they were of.
+    /// Transfers that have come, those of its sort, and the messages that they were of.
     passed: u64,
     of_sort: u64,
     messages: BTreeSet<u64>,
@@ -270,18 +270,18 @@ impl Armed {
 
     /// Counts one transfer at `time`, of something that has neither sort nor message; says whether this is the one. The caller then says what it
     /// [did](Self::struck).
-    pub fn passage(&mut self, time: Femtos) -> bool {
-        self.passage_of(time, "", None)
+    pub fn transfer(&mut self, time: Femtos) -> bool {
+        self.transfer_of(time, "", None)
     }
 
     /// Counts one transfer at `time`, of an item of a sort and about a message; says whether this is the one.
-    pub fn passage_of(&mut self, time: Femtos, sort: &str, message: Option<u64>) -> bool {
+    pub fn transfer_of(&mut self, time: Femtos, sort: &str, message: Option<u64>) -> bool {
         if self.over {
             return false;
         }
         self.count(1);
         self.over = match &self.when {
-            When::Passage(passage) => self.passed == *passage,
+            When::Transfer(transfer) => self.passed == *transfer,
             When::At(from) => time >= *from,
             When::Sort(wanted, number) => {
                 self.of_sort += u64::from(sort == wanted);
@@ -296,33 +296,33 @@ impl Armed {
     }
 
     /// Counts transfers, before its own.
-    pub(super) const fn count(&mut self, passages: u64) {
-        self.passed += passages;
+    pub(super) const fn count(&mut self, transfers: u64) {
+        self.passed += transfers;
         if let Effect::Waiting { passed } = &mut self.effect {
-            *passed += passages;
+            *passed += transfers;
         }
     }
 
-    /// Passages from which on it must see each: those until its own, as far as that is known; none if it waits no more.
+    /// Transfers from which on it must see each: those until its own, as far as that is known; none if it waits no more.
     pub(super) fn quiet(&self) -> Option<u64> {
         if self.over {
             return None;
         }
         Some(match &self.when {
-            When::Passage(passage) => passage.saturating_sub(self.passed),
+            When::Transfer(transfer) => transfer.saturating_sub(self.passed),
             When::At(_) | When::Sort(..) | When::Message(_) => 1,
         })
     }
 
     /// Notes that it was activated at `time`.
     pub fn struck(&mut self, time: Femtos) {
-        self.effect = Effect::Struck { time, passage: self.passed, flip: None };
+        self.effect = Effect::Struck { time, transfer: self.passed, flip: None };
     }
 
     /// Notes that it has come to its transfer at `time` as a flip, which has inverted something or found nothing to invert.
     pub fn flipped(&mut self, time: Femtos, flip: Option<Flip>) {
         match flip {
-            Some(_) => self.effect = Effect::Struck { time, passage: self.passed, flip },
+            Some(_) => self.effect = Effect::Struck { time, transfer: self.passed, flip },
             None => self.effect = Effect::Missed,
         }
     }
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tags_that_change_alike_cancel_and_two_frames_only_in_one_passage() {
+    fn two_tags_that_change_alike_cancel_and_two_frames_only_in_one_transfer() {
         let (mut computed, mut fetched) = ([7; 16], [7; 16]);
         assert!(flip(&mut computed, 300, None).cancels(&flip(&mut fetched, 300, None), false));
         let frame = Flip::in_passing(5);

@@ -50,7 +50,7 @@ pub use level::Level;
 pub use meter::Meter;
 pub use netlist::{FaultSite, Netlist, NetlistError, UnitInfo};
 pub use outline::{ChannelOutline, Outline, UnitOutline};
-pub use probe::{Event, Listener, Passage, Place, Places, Probe, Recorder, SharedListener, Spell};
+pub use probe::{ChannelTransfer, Event, Listener, Place, Places, Probe, Recorder, SharedListener, Spell};
 pub use queue::{In, Out};
 pub use ring::Ring;
 /// Times, frequencies and sizes.

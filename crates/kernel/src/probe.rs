@@ -46,7 +46,7 @@ pub enum Place<'a> {
 
 /// An item that has been sent.
 #[derive(Clone, Copy)]
-pub struct Passage<'a> {
+pub struct ChannelTransfer<'a> {
     /// Number of the channel.
     pub channel: usize,
     /// The edge of the sender at which it was sent.
@@ -81,7 +81,7 @@ pub trait Listener {
     fn hears(&self, place: Place<'_>) -> bool;
 
     /// An item has been sent.
-    fn passed(&mut self, _passage: Passage<'_>) {}
+    fn passed(&mut self, _transfer: ChannelTransfer<'_>) {}
 
     /// The receiver of this queue has taken its oldest item.
     fn taken(&mut self, _channel: usize, _time: Femtos) {}
@@ -123,7 +123,13 @@ impl Probe {
     }
 
     pub(super) fn passed(&self, date: Femtos, key: u64, item: &dyn Any) {
-        self.listener.borrow_mut().passed(Passage { channel: self.place, sent: self.now.get(), date, key, item });
+        self.listener.borrow_mut().passed(ChannelTransfer {
+            channel: self.place,
+            sent: self.now.get(),
+            date,
+            key,
+            item,
+        });
     }
 
     pub(super) fn taken(&self, time: Femtos) {
@@ -172,8 +178,8 @@ impl Listener for Events {
         matches!(place, Place::Channel(_))
     }
 
-    fn passed(&mut self, passage: Passage<'_>) {
-        self.0.push(Event { place: passage.channel, time: passage.date, word: passage.key });
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        self.0.push(Event { place: transfer.channel, time: transfer.date, word: transfer.key });
     }
 }
 

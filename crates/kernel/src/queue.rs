@@ -160,8 +160,8 @@ impl<T: Item> Channel for Queue<T> {
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), self.capacity)
     }
-    fn passages(&self) -> u64 {
-        self.watch.passages()
+    fn transfers(&self) -> u64 {
+        self.watch.transfers()
     }
     fn digest(&self) -> u64 {
         self.watch.value()
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn an_armed_fault_strikes_at_its_passage_only() {
+    fn an_armed_fault_strikes_at_its_transfer_only() {
         let mut q = bench(8);
         let injection = Injection::nth("q", FaultKind::Drop, 2);
         q.queue.arm(Armed::new(&injection, 0, 0));

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Strikes<T> {
     armed: Vec<Armed>,
-    /// Passages that they have counted.
+    /// Transfers that they have counted.
     counted: u64,
     held: Option<T>,
 }
@@ -22,29 +22,29 @@ impl<T: Item> Strikes<T> {
     }
 
     /// Arms one behind so many transfers.
-    pub fn arm(&mut self, armed: Armed, passages: u64) {
-        self.count_to(passages);
+    pub fn arm(&mut self, armed: Armed, transfers: u64) {
+        self.count_to(transfers);
         self.armed.push(armed);
     }
 
     /// All of them, behind so many transfers.
-    pub fn armed(&self, passages: u64) -> Vec<Armed> {
+    pub fn armed(&self, transfers: u64) -> Vec<Armed> {
         let mut armed = self.armed.clone();
         let waiting = armed.iter_mut().filter(|armed| armed.quiet().is_some());
-        waiting.for_each(|armed| armed.count(passages - self.counted));
+        waiting.for_each(|armed| armed.count(transfers - self.counted));
         armed
     }
 
-    fn count_to(&mut self, passages: u64) {
-        let quiet = passages - self.counted;
+    fn count_to(&mut self, transfers: u64) {
+        let quiet = transfers - self.counted;
         self.armed.iter_mut().filter(|armed| armed.quiet().is_some()).for_each(|armed| armed.count(quiet));
-        self.counted = passages;
+        self.counted = transfers;
     }
 
     /// The transfer that is the next one's behind so many; `u64::MAX` if there is none.
-    pub fn next(&self, passages: u64) -> u64 {
+    pub fn next(&self, transfers: u64) -> u64 {
         if self.held.is_some() {
-            return passages + 1;
+            return transfers + 1;
         }
         let quiet = self.armed.iter().filter_map(Armed::quiet);
         quiet.map(|quiet| self.counted.saturating_add(quiet)).min().unwrap_or(u64::MAX)
@@ -58,7 +58,7 @@ impl<T: Item> Strikes<T> {
         let held = self.held.take();
         let mut copies = 1;
         for armed in &mut self.armed {
-            if !armed.passage_of(time, item.sort(), item.message()) {
+            if !armed.transfer_of(time, item.sort(), item.message()) {
                 continue;
             }
             struck = true;

@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Watch<T> {
     digest: Cell<Digest>,
-    passages: Cell<u64>,
+    transfers: Cell<u64>,
     /// The transfer from which on somebody looks; `u64::MAX` if nobody does.
     from: Cell<u64>,
     lookers: RefCell<Lookers<T>>,
@@ -28,7 +28,7 @@ impl<T> Default for Watch<T> {
     fn default() -> Self {
         Self {
             digest: Cell::default(),
-            passages: Cell::new(0),
+            transfers: Cell::new(0),
             from: Cell::new(u64::MAX),
             lookers: RefCell::new(Lookers { strikes: None, probe: None }),
         }
@@ -39,9 +39,9 @@ impl<T: Item> Watch<T> {
     /// Counts a transfer; says whether somebody looks at it.
     #[inline(always)]
     pub fn passes(&self) -> bool {
-        let passages = self.passages.get() + 1;
-        self.passages.set(passages);
-        passages >= self.from.get()
+        let transfers = self.transfers.get() + 1;
+        self.transfers.set(transfers);
+        transfers >= self.from.get()
     }
 
     /// Adds what has passed to the digest.
@@ -58,7 +58,7 @@ impl<T: Item> Watch<T> {
         let passed = match &mut lookers.strikes {
             None => VecDeque::from([item]),
             Some(strikes) => {
-                let (passed, struck) = strikes.pass(item, self.passages.get(), date);
+                let (passed, struck) = strikes.pass(item, self.transfers.get(), date);
                 if struck {
                     board.defer_nothing();
                 }
@@ -74,13 +74,13 @@ impl<T: Item> Watch<T> {
 
     /// Notes from which transfer on somebody looks.
     fn look(&self, lookers: &Lookers<T>) {
-        let next = lookers.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.passages.get()));
+        let next = lookers.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.transfers.get()));
         self.from.set(if lookers.probe.is_some() { 0 } else { next });
     }
 
-    /// Passages so far.
-    pub const fn passages(&self) -> u64 {
-        self.passages.get()
+    /// Transfers so far.
+    pub const fn transfers(&self) -> u64 {
+        self.transfers.get()
     }
 
     /// The digest so far.
@@ -91,14 +91,14 @@ impl<T: Item> Watch<T> {
     /// Arms a fault.
     pub fn arm(&self, armed: Armed) {
         let mut lookers = self.lookers.borrow_mut();
-        lookers.strikes.get_or_insert_with(Strikes::new).arm(armed, self.passages.get());
+        lookers.strikes.get_or_insert_with(Strikes::new).arm(armed, self.transfers.get());
         self.look(&lookers);
     }
 
     /// The faults that were armed, as they are.
     pub fn armed(&self) -> Vec<Armed> {
         let lookers = self.lookers.borrow();
-        lookers.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.passages.get()))
+        lookers.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.transfers.get()))
     }
 
     /// Sends what passes to `probe` from now on.

@@ -126,8 +126,8 @@ impl<T: Item> Channel for Wire<T> {
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), usize::MAX)
     }
-    fn passages(&self) -> u64 {
-        self.watch.passages()
+    fn transfers(&self) -> u64 {
+        self.watch.transfers()
     }
     fn digest(&self) -> u64 {
         self.watch.value()

@@ -6,7 +6,7 @@ use crate::cli::{Failure, list_faults};
 pub fn page(machine: &str) -> Result<String, Failure> {
     let rows = list_faults::rows(machine, &[])?;
     let head = format!(
-        "# Fault points\n\nWhat `sealsim run --inject` takes on {machine}: a place and what goes wrong there, and in brackets what can be chosen beside passage, time and bit ([faults](../faults.md)). \
+        "# Fault points\n\nWhat `sealsim run --inject` takes on {machine}: a place and what goes wrong there, and in brackets what can be chosen beside transfer, time and bit ([faults](../faults.md)). \
          `sealsim list --faults CONFIG` lists those of another machine.\n\n"
     );
     Ok(head

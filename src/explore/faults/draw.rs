@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 pub(super) struct Point {
     pub place: String,
     pub kind: FaultKind,
-    /// Passages in a run without a fault; at least one.
+    /// Transfers in a run without a fault; at least one.
     pub passed: u64,
 }
 
@@ -35,15 +35,15 @@ pub(super) fn set(points: &[Point], most: u32, seed: u64, number: u64) -> Drawn 
             break;
         }
         let point = near[random.random_range(0..near.len())];
-        let passage = passage(&mut random, point.passed);
-        injections.push(Injection::nth(point.place.clone(), point.kind, passage));
+        let transfer = transfer(&mut random, point.passed);
+        injections.push(Injection::nth(point.place.clone(), point.kind, transfer));
     }
     Drawn { injections, seed: run_seed }
 }
 
 /// A transfer of so many: any is as likely as another in one half of the draws, any order of magnitude in the other, so that beginnings are
 /// drawn as well.
-fn passage(random: &mut ChaCha8Rng, passed: u64) -> u64 {
+fn transfer(random: &mut ChaCha8Rng, passed: u64) -> u64 {
     let most = if random.random() { passed } else { 1 << random.random_range(0..=passed.ilog2()) };
     random.random_range(1..=most.min(passed))
 }
@@ -73,13 +73,13 @@ mod tests {
         assert_eq!(sizes, (1..=5).collect());
         let all: Vec<_> = sets.iter().flat_map(|set| &set.injections).collect();
         for point in points() {
-            let passages: BTreeSet<_> = all
+            let transfers: BTreeSet<_> = all
                 .iter()
                 .filter(|one| (one.place.as_str(), one.kind) == (point.place.as_str(), point.kind))
-                .filter_map(|one| if let When::Passage(passage) = one.when { Some(passage) } else { None })
+                .filter_map(|one| if let When::Transfer(transfer) = one.when { Some(transfer) } else { None })
                 .collect();
-            assert!(passages.first() == Some(&1) && *passages.last().unwrap() > point.passed * 9 / 10);
-            assert!(*passages.last().unwrap() <= point.passed);
+            assert!(transfers.first() == Some(&1) && *transfers.last().unwrap() > point.passed * 9 / 10);
+            assert!(*transfers.last().unwrap() <= point.passed);
         }
         let near = sets.iter().flat_map(|set| set.injections.windows(2)).filter(|pair| pair[0].place == pair[1].place);
         let pairs: usize = sets.iter().map(|set| set.injections.len() - 1).sum();

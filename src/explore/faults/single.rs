@@ -283,8 +283,8 @@ fn states(
         for &kind in &point.kinds {
             let name = format!("{}.{}", point.place, kind.name());
             tell(name.clone(), None);
-            for passage in 1..=passed(&point.place, kind) {
-                let injection = Injection::nth(point.place.clone(), kind, passage);
+            for transfer in 1..=passed(&point.place, kind) {
+                let injection = Injection::nth(point.place.clone(), kind, transfer);
                 match point.selectors.fields {
                     fields if kind == FaultKind::Flip && !fields.is_empty() => fields.iter().for_each(|field| {
                         let aim = Aim { field: Some((*field).to_owned()), ..Aim::default() };

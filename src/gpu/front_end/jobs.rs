@@ -112,7 +112,7 @@ impl FrontEnd {
 
     fn with_iv(&mut self, mut job: Job, time: Femtos) -> Option<Job> {
         for armed in &mut self.iv_faults {
-            if armed.passage(time) {
+            if armed.transfer(time) {
                 armed.struck(time);
                 self.ivs.advance().ok()?;
             }

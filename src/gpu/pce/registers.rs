@@ -77,8 +77,9 @@ impl Registers {
         let (spec, time) = (spec?, self.clock.edge(cycle));
         self.messages += 1;
         let message = Some(self.messages);
-        let due =
-            |(number, (_, armed)): (usize, &mut (String, Armed))| armed.passage_of(time, "", message).then_some(number);
+        let due = |(number, (_, armed)): (usize, &mut (String, Armed))| {
+            armed.transfer_of(time, "", message).then_some(number)
+        };
         self.striking = self.faults.iter_mut().enumerate().filter_map(due).collect();
         (self.started, self.direction) = (cycle, direction);
         let left = self.left[direction as usize].clone();

@@ -185,7 +185,7 @@ impl HostState {
     /// at `address`, if they are in memory that others read.
     fn pass(&mut self, point: usize, time: Femtos, bytes: &mut [u8], address: Option<u64>) {
         for armed in &mut self.armed[point] {
-            if armed.passage(time) {
+            if armed.transfer(time) {
                 let flip = armed.pick().and_then(|pick| Flip::of_bytes(bytes, pick, address));
                 armed.flipped(time, flip);
             }
@@ -194,7 +194,7 @@ impl HostState {
 
     /// Counts an IV that the CPU takes at `time`; gives how many steps too many its counter takes before it.
     pub(super) fn iv_skips(&mut self, time: Femtos) -> usize {
-        let due = self.armed[IV].iter_mut().filter_map(|armed| armed.passage(time).then_some(armed));
+        let due = self.armed[IV].iter_mut().filter_map(|armed| armed.transfer(time).then_some(armed));
         due.map(|armed| armed.struck(time)).count()
     }
 

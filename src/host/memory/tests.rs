@@ -49,8 +49,8 @@ fn read(memory: &mut HostState, address: u64, count: u32) -> Vec<u8> {
     memory.read(address, count).unwrap().bytes().unwrap().to_vec()
 }
 
-fn arm(memory: &mut HostState, place: &str, kind: FaultKind, passage: u64) -> bool {
-    let injection = Injection::nth(place, kind, passage);
+fn arm(memory: &mut HostState, place: &str, kind: FaultKind, transfer: u64) -> bool {
+    let injection = Injection::nth(place, kind, transfer);
     let known = memory.fault_points().iter().any(|(path, kinds)| path == place && kinds.contains(&kind));
     if known {
         memory.arm(&injection, Armed::new(&injection, 0, 1234));

@@ -13,8 +13,8 @@ use crate::{
 use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
 
-fn injection(place: &str, kind: FaultKind, passage: u64) -> Injection {
-    Injection::nth(place, kind, passage)
+fn injection(place: &str, kind: FaultKind, transfer: u64) -> Injection {
+    Injection::nth(place, kind, transfer)
 }
 
 /// The first copy has failed with a reason that has `part` in it, and the others were not attempted.

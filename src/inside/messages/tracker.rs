@@ -8,7 +8,7 @@ use crate::{
     gpu::work::{CopyPush, Done, Job, JobKind, MemoryWrite, PceWork, Verdict},
     host::{CipherDone, CipherJob},
     pcie::packet::{Kind, Tlp},
-    sim::{Listener, Passage, Place, Places},
+    sim::{ChannelTransfer, Listener, Place, Places},
     units::Femtos,
 };
 use rustc_hash::FxHashMap as Map;
@@ -294,7 +294,7 @@ impl Listener for Tracker {
         matches!(place, Place::Channel(channel) if is_tapped(channel))
     }
 
-    fn passed(&mut self, Passage { channel, date, item, .. }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, date, item, .. }: ChannelTransfer<'_>) {
         let Some(tap) = self.taps.get(channel).copied().flatten() else { return };
         match tap.site {
             Site::Jobs => {

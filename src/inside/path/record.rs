@@ -2,14 +2,14 @@
 
 use super::cause::cause;
 use crate::{
-    sim::{Activity, Clock, Listener, Passage, Place, Places, Spell},
+    sim::{Activity, ChannelTransfer, Clock, Listener, Place, Places, Spell},
     units::Femtos,
 };
 use rustc_hash::FxHashMap as Map;
 use std::collections::VecDeque;
 use thiserror::Error;
 
-/// Passages of a run that are kept at most: 40 bytes each.
+/// Transfers of a run that are kept at most: 40 bytes each.
 const MOST: usize = 1 << 24;
 /// Items among which the one is looked for that made a unit busy.
 const SEVERAL: usize = 64;
@@ -159,7 +159,7 @@ impl Listener for Recorder {
         matches!(place, Place::Channel(_) | Place::Account(_))
     }
 
-    fn passed(&mut self, Passage { channel, sent, date, item, .. }: Passage<'_>) {
+    fn passed(&mut self, ChannelTransfer { channel, sent, date, item, .. }: ChannelTransfer<'_>) {
         let cause = cause(item);
         if self.lines[channel].is_queue {
             self.queued[channel].push_back((sent, cause));

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     files::RecordFile,
-    sim::{Activity, Clock, Listener, Passage, Place, Places, Spell, Stall},
+    sim::{Activity, ChannelTransfer, Clock, Listener, Place, Places, Spell, Stall},
     units::Femtos,
 };
 use std::{collections::BTreeSet, io};
@@ -257,12 +257,12 @@ impl Listener for Trace {
         }
     }
 
-    fn passed(&mut self, passage: Passage<'_>) {
-        self.tracker.passed(passage);
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        self.tracker.passed(transfer);
         self.messages();
-        let is_queue = |places: &Places| places.channels[passage.channel].depth.is_some();
+        let is_queue = |places: &Places| places.channels[transfer.channel].depth.is_some();
         if self.places.as_ref().is_some_and(is_queue) {
-            self.fill(passage.channel, passage.date, 1);
+            self.fill(transfer.channel, transfer.date, 1);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
         registers::{Followed, Follower, Name},
     },
     sealing::SealingSpec,
-    sim::{Clock, Listener, Passage, Place, Places},
+    sim::{ChannelTransfer, Clock, Listener, Place, Places},
     units::Femtos,
 };
 use std::any::Any;
@@ -87,8 +87,8 @@ impl Engines {
         }
     }
 
-    pub fn passed(&mut self, passage: Passage<'_>) {
-        self.tracker.passed(passage);
+    pub fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        self.tracker.passed(transfer);
     }
 
     /// The oldest item of a queue has been taken.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     gpu::work::TagReport,
-    sim::{Digest, Listener, Passage, Place, Places},
+    sim::{ChannelTransfer, Digest, Listener, Place, Places},
     units::Femtos,
 };
 pub use engines::EngineOf;
@@ -322,10 +322,10 @@ impl Listener for Waves {
         own || self.engines.as_ref().is_some_and(|engines| engines.hears(place))
     }
 
-    fn passed(&mut self, passage: Passage<'_>) {
-        let Passage { channel, sent, date, key, item } = passage;
+    fn passed(&mut self, transfer: ChannelTransfer<'_>) {
+        let ChannelTransfer { channel, sent, date, key, item } = transfer;
         self.reach(sent.0);
-        self.engines.iter_mut().for_each(|engines| engines.passed(passage));
+        self.engines.iter_mut().for_each(|engines| engines.passed(transfer));
         if let Some(report) = item.downcast_ref::<TagReport>() {
             self.tag(channel, date, report);
         } else if let Some(Shown::Queue(queue)) = self.channels.get_mut(&channel) {

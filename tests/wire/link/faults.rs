@@ -46,8 +46,8 @@ fn protected(link: LinkSpec, aggregation: u32) -> LinkSpec {
     LinkSpec { ide: Some(ide(aggregation)), ..link }
 }
 
-fn fault(place: &str, kind: FaultKind, passage: u64, seed: u64) -> (Injection, u64) {
-    (Injection::nth(place, kind, passage), seed)
+fn fault(place: &str, kind: FaultKind, transfer: u64, seed: u64) -> (Injection, u64) {
+    (Injection::nth(place, kind, transfer), seed)
 }
 
 /// What every sink must get: of each kind of TLP, all that the feeds make, in order.
@@ -108,16 +108,16 @@ fn without_faults_nothing_is_sent_twice() {
 }
 
 #[test]
-fn any_single_fault_at_any_passage_is_made_good_and_counted() {
+fn any_single_fault_at_any_transfer_is_made_good_and_counted() {
     let protected = [(protected(link(), 8), 110), (protected(tight(), 4), 180)];
-    for (spec, passages) in [(link(), 110), (tight(), 180)].into_iter().chain(protected) {
+    for (spec, transfers) in [(link(), 110), (tight(), 180)].into_iter().chain(protected) {
         let plan = plan(spec);
         for (place, kind) in ["up", "down"].into_iter().flat_map(|place| KINDS.map(|kind| (place, kind))) {
-            for passage in 1..=passages {
-                let link = survive(&plan, &[fault(place, kind, passage, passage * 37 + 5)]);
+            for transfer in 1..=transfers {
+                let link = survive(&plan, &[fault(place, kind, transfer, transfer * 37 + 5)]);
                 let c = sum(&link);
                 let found = c.bad_lcrc + c.bad_tokens + c.bad_dllps;
-                let what = format!("{kind:?} {place} {passage}: {c:?}");
+                let what = format!("{kind:?} {place} {transfer}: {c:?}");
                 match kind {
                     FaultKind::Flip => assert!(found <= 1 && c.bad_tokens == 0 && c.recoveries == 0, "{what}"),
                     FaultKind::FlipToken => {
@@ -175,9 +175,9 @@ fn a_lost_update_of_credits_is_repeated_even_if_nothing_else_happens() {
     (spec.host_credits.posted_headers, spec.ack_latency) = (1, Cycles(1));
     let mut plan = Plan::new(spec);
     plan.up = vec![Feed::new(3, |n| write(BASE + n * 256, 256, true))];
-    for passage in 1..=6 {
+    for transfer in 1..=6 {
         for faults in 1..=2 {
-            let faults: Vec<_> = (0..faults).map(|n| fault("down", FaultKind::Drop, passage + n, 0)).collect();
+            let faults: Vec<_> = (0..faults).map(|n| fault("down", FaultKind::Drop, transfer + n, 0)).collect();
             survive(&plan, &faults);
         }
     }
@@ -190,7 +190,7 @@ fn a_lost_update_of_credits_is_repeated_even_if_nothing_else_happens() {
 fn the_fourth_replay_in_a_row_retrains_the_link() {
     let mut plan = Plan::new(link());
     plan.up = vec![Feed::new(1, |_| write(BASE, 256, true))];
-    let drops: Vec<_> = (1..=4).map(|passage| fault("up", FaultKind::Drop, passage, 0)).collect();
+    let drops: Vec<_> = (1..=4).map(|transfer| fault("up", FaultKind::Drop, transfer, 0)).collect();
     let three = survive(&plan, &drops[..3]);
     assert_eq!((three.traffic()[1].replays, three.traffic()[1].recoveries), (3, 0));
     let four = survive(&plan, &drops);
@@ -219,9 +219,9 @@ fn sequence_numbers_wrap_with_and_without_a_replay_across_the_wrap() {
     let mut plan = Plan::new(link());
     plan.up = vec![Feed::new(9000, |n| write(BASE + n * 8 % MEMORY, 8, true))];
     survive(&plan, &[]);
-    for passage in [4094, 4095, 4096, 4097, 4200, 8192, 8193] {
+    for transfer in [4094, 4095, 4096, 4097, 4200, 8192, 8193] {
         for kind in KINDS {
-            survive(&plan, &[fault("up", kind, passage, passage)]);
+            survive(&plan, &[fault("up", kind, transfer, transfer)]);
         }
     }
 }
@@ -258,7 +258,7 @@ proptest! {
         let spec = LinkSpec { flight: Cycles(flight), replay_timer: Cycles(timer), recovery, ..spec };
         let faults: Vec<_> = faults
             .into_iter()
-            .map(|(up, kind, passage, seed)| fault(if up { "up" } else { "down" }, KINDS[kind], start + passage, seed))
+            .map(|(up, kind, transfer, seed)| fault(if up { "up" } else { "down" }, KINDS[kind], start + transfer, seed))
             .collect();
         survive(&plan(spec), &faults);
     }

@@ -180,9 +180,9 @@ fn an_aggregate_never_waits_for_a_tlp_that_has_no_credits() {
 }
 
 /// Runs into a flipped bit, and on; what is then left to do is never done.
-fn broken(plan: &Plan, place: &str, passage: u64, seed: u64) -> Link {
+fn broken(plan: &Plan, place: &str, transfer: u64, seed: u64) -> Link {
     let mut link = Link::new(Plan { goes_on: true, ..plan.clone() });
-    link.arm(&[(Injection::nth(place, FaultKind::IdeFlip, passage), seed)]);
+    link.arm(&[(Injection::nth(place, FaultKind::IdeFlip, transfer), seed)]);
     let end = link.run(Kernel::Skip, Order::Ascending);
     assert!(matches!(end, Err(SimulationError::Deadlock { .. })), "{end:?}");
     let unheard = link.unheard();
@@ -197,9 +197,9 @@ fn a_bit_flipped_above_the_lcrc_makes_the_stream_insecure_and_nothing_behind_it_
             let spec = LinkSpec { ide: Some(IdeSpec { pcrc, ..ide(aggregation) }), ..link() };
             let mut plan = Plan { source_room: 64, ..Plan::new(spec) };
             plan.down = vec![Feed::new(40, |n| completion(5, BASE + n * 256, 256, true))];
-            let passage = seed % 40 + 1;
-            let link = broken(&plan, "down", passage, seed);
-            let good = (passage - 1) / u64::from(aggregation) * u64::from(aggregation);
+            let transfer = seed % 40 + 1;
+            let link = broken(&plan, "down", transfer, seed);
+            let good = (transfer - 1) / u64::from(aggregation) * u64::from(aggregation);
             assert_eq!(link.gpu_sink(0).count, good, "{aggregation} {seed}");
             assert!(link.gpu_sink(0).got.iter().all(|got| got.right));
             let seen = link.gpu().traffic();

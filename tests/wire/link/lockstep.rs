@@ -196,9 +196,9 @@ proptest! {
     ) {
         let faults: Vec<_> = faults
             .into_iter()
-            .map(|(up, kind, passage, seed)| {
+            .map(|(up, kind, transfer, seed)| {
                 let place = if up { "up" } else { "down" };
-                (Injection::nth(place, KINDS[kind], passage), seed)
+                (Injection::nth(place, KINDS[kind], transfer), seed)
             })
             .collect();
         let reference = go(&case.plan(true), Kernel::EveryCycle, Order::Ascending, &faults).map(|(_, outcome)| outcome);

@@ -126,7 +126,7 @@ impl Names {
         let channels: Vec<&dyn Channel> = netlist.channels().collect();
         let queue = |(place, known): &(usize, QueueState)| {
             let channel = channels[*place];
-            QueueState { count: channel.fill().0, pushed: channel.passages(), ..known.clone() }
+            QueueState { count: channel.fill().0, pushed: channel.transfers(), ..known.clone() }
         };
         self.queues.iter().map(queue).collect()
     }

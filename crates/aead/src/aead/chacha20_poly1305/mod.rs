@@ -21,7 +21,7 @@
 //! | tag | Poly1305 known, then `finish` cycles: the last carries, and s |
 //! | next message | after text and tag of the one before |
 
-use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
+use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
@@ -156,7 +156,7 @@ pub struct ChaChaTiming {
     /// When the message started.
     start: u64,
     text: Passing,
-    aad: Passage,
+    aad: Extent,
 }
 
 impl ChaChaTiming {
@@ -177,7 +177,7 @@ impl ChaChaTiming {
             poly1305: TimingModel::of_family(&spec.poly1305.unit()),
             start: 0,
             text: Passing::new(flow, 0),
-            aad: Passage::default(),
+            aad: Extent::default(),
         })
     }
 }
@@ -220,7 +220,7 @@ impl Scheme for ChaChaTiming {
     fn end(&mut self) -> Dates {
         absorb(&mut self.poly1305, 1);
         let tag = self.poly1305.known() + self.finish;
-        let text = self.text.passage();
+        let text = self.text.extent();
         Dates {
             first_input: [self.aad.first, text.first].into_iter().flatten().min(),
             first_text: text.first.map(|at| at + 1),

@@ -80,7 +80,7 @@ pub struct Flow {
 
 /// When text passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Passage {
+pub struct Extent {
     /// The cycle in which the first block was taken; its output is valid one cycle later.
     pub first: Option<u64>,
     /// The same of the last block.
@@ -101,7 +101,7 @@ pub struct Passing {
     credits: VecDeque<u64>,
     /// By block in the output register: when it entered the authenticator.
     hashed: VecDeque<u64>,
-    passage: Passage,
+    extent: Extent,
 }
 
 /// A block that was taken.
@@ -120,13 +120,13 @@ impl Passing {
     #[must_use]
     pub fn new(flow: Flow, from: u64) -> Self {
         let (credits, hashed) = (VecDeque::new(), VecDeque::new());
-        Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, passage: Passage::default() }
+        Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, extent: Extent::default() }
     }
 
     /// When text passed so far.
     #[must_use]
-    pub const fn passage(&self) -> Passage {
-        self.passage
+    pub const fn extent(&self) -> Extent {
+        self.extent
     }
 
     /// Takes the next block, which is there from cycle `visible` on, with keystream that may be begun in cycle `keyed`, or with none.
@@ -156,8 +156,8 @@ impl Passing {
         if self.blocks.is_multiple_of(unit) {
             self.credits.push_back(at + 1);
         }
-        self.passage.first.get_or_insert(at);
-        self.passage.last = Some(at);
+        self.extent.first.get_or_insert(at);
+        self.extent.last = Some(at);
         let limit = match (at > keyed, keyed > free) {
             (true, _) => Limit::Ghash,
             (false, true) => Limit::Aes,
@@ -169,18 +169,18 @@ impl Passing {
 }
 
 /// Enters blocks that are all there. Gives the cycles of the first and the last one.
-pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Passage {
-    let mut passage = Passage::default();
+pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Extent {
+    let mut extent = Extent::default();
     let mut left = blocks;
     while left > 0 {
         let at = hash.earliest();
         let count = hash.room(at, left);
         hash.enter(at, count);
-        passage.first.get_or_insert(at);
-        passage.last = Some(at);
+        extent.first.get_or_insert(at);
+        extent.last = Some(at);
         left -= count;
     }
-    passage
+    extent
 }
 
 /// When what of a message happened.

@@ -41,9 +41,9 @@ proptest! {
         };
         let mut passing = Passing::new(flow, start);
         (0..blocks).for_each(|_| _ = passing.take(start, Some((&mut lanes, start)), &mut hash));
-        let passage = passing.passage();
+        let extent = passing.extent();
         absorb(&mut hash, 1);
-        prop_assert_eq!(passage.last.map_or(accepted.out, |last| last + 1), accepted.out);
+        prop_assert_eq!(extent.last.map_or(accepted.out, |last| last + 1), accepted.out);
         prop_assert_eq!(hash.known().max(mask) + 1, expected);
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! POLYVAL is a GHASH unit: RFC 8452, appendix A, maps one to the other by mirrored bits and a wired multiplication by x.
 
-use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
+use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
@@ -105,9 +105,9 @@ pub struct GcmSivTiming {
     /// When the message's key is expanded and, to open, its tag is there as well.
     keyed: u64,
     direction: SealOpen,
-    aad: Passage,
+    aad: Extent,
     /// Of a message to be sealed: the pass before the tag, and the tag.
-    sealed: Option<(Passage, u64)>,
+    sealed: Option<(Extent, u64)>,
     text: Passing,
 }
 
@@ -134,7 +134,7 @@ impl GcmSivTiming {
             polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
             direction: SealOpen::Open,
-            aad: Passage::default(),
+            aad: Extent::default(),
             sealed: None,
             text: Passing::new(flow, 0),
         })
@@ -193,13 +193,13 @@ impl Scheme for GcmSivTiming {
 
     fn turn(&mut self) {
         let tag = self.tag();
-        self.sealed = Some((self.text.passage(), tag));
+        self.sealed = Some((self.text.extent(), tag));
         self.lanes.restart();
         self.text = Passing::new(self.flow, tag);
     }
 
     fn end(&mut self) -> Dates {
-        let text = self.text.passage();
+        let text = self.text.extent();
         let (first_text, last_text) = (text.first.map(|at| at + 1), text.last.map(|at| at + 1));
         let (first_input, tag) = match self.sealed {
             Some((first, tag)) => (self.aad.first.or(first.first), tag),

@@ -99,7 +99,7 @@ impl Buffered {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub(super) struct Passage {
+pub(super) struct Feed {
     unit: TimingModel,
     /// By block, modulo the buffer's length: the cycle in which it left the buffer.
     left: Box<[u64]>,
@@ -108,7 +108,7 @@ pub(super) struct Passage {
     free: u64,
 }
 
-impl Passage {
+impl Feed {
     pub fn new(unit: TimingModel, room: u32) -> Self {
         Self { unit, left: vec![0; room as usize].into(), next: 0, free: 0 }
     }

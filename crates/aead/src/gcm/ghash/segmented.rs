@@ -23,7 +23,7 @@
 //! | buffers | u b blocks |
 //! | powers | those of the units, made at the same time, and 33 - floor(log2 s) powers of H^s: the later of the units' set-up and L (31 + ones(s)) |
 
-use super::buffered::{Buffered, Passage};
+use super::buffered::{Buffered, Feed};
 use super::weights::{self, Table, Weighting};
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
@@ -208,7 +208,7 @@ pub struct TimingModel {
     segment: u64,
     latency: u64,
     power_setup: u64,
-    units: Box<[Passage]>,
+    units: Box<[Feed]>,
     /// By unit: when its weighting is free.
     weighted: Box<[u64]>,
     cut: Cut,
@@ -224,13 +224,13 @@ impl TimingModel {
     #[must_use]
     pub fn new(units: u32, segment: u32, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let multiplier = unit.multiplier();
-        let passage = Passage::new(super::TimingModel::new(unit), buffer);
+        let feed = Feed::new(super::TimingModel::new(unit), buffer);
         Self {
             ports: ports.into(),
             segment: segment.into(),
             latency: multiplier.latency(),
-            power_setup: passage.power_setup().max(weights::setup(segment, multiplier)),
-            units: vec![passage; units as usize].into(),
+            power_setup: feed.power_setup().max(weights::setup(segment, multiplier)),
+            units: vec![feed; units as usize].into(),
             weighted: vec![0; units as usize].into(),
             cut: Cut::default(),
             next: (0, 0, 0),
@@ -244,17 +244,17 @@ impl TimingModel {
     fn enter_one(&mut self, at: u64) {
         let (segment, unit, left) = self.next;
         let blocks = self.cut.blocks(segment);
-        let passage = &mut self.units[unit];
+        let feed = &mut self.units[unit];
         if left == blocks {
-            passage.begin(at, blocks);
+            feed.begin(at, blocks);
         }
-        passage.enter(at);
+        feed.enter(at);
         if left > 1 {
             self.next.2 = left - 1;
             return;
         }
-        let taken = passage.known().max(self.weighted[unit]);
-        passage.take(taken);
+        let taken = feed.known().max(self.weighted[unit]);
+        feed.take(taken);
         let position = self.cut.segments - 1 - segment;
         self.weighted[unit] = taken + self.latency * u64::from(position.count_ones());
         self.known = self.known.max(self.weighted[unit]);

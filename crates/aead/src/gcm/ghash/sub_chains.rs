@@ -22,7 +22,7 @@
 //! | buffers | c b blocks |
 //! | powers | the units', made at the same time |
 
-use super::buffered::{Buffered, Passage};
+use super::buffered::{Buffered, Feed};
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::multiplier::Made;
@@ -171,7 +171,7 @@ impl Datapath for GhashUnit {
 pub struct TimingModel {
     ports: u64,
     deal: Deal,
-    units: Box<[Passage]>,
+    units: Box<[Feed]>,
     gate: u64,
     entered: (u64, u64),
     known: u64,
@@ -181,9 +181,9 @@ impl TimingModel {
     /// Units at rest.
     #[must_use]
     pub fn new(chains: u32, chunk: u64, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
-        let passage = Passage::new(super::TimingModel::new(unit), buffer);
+        let feed = Feed::new(super::TimingModel::new(unit), buffer);
         let (gate, entered, known) = (0, (0, 0), 0);
-        let (deal, units) = (Deal::new(chains.into(), chunk), vec![passage; chains as usize].into());
+        let (deal, units) = (Deal::new(chains.into(), chunk), vec![feed; chains as usize].into());
         Self { ports: ports.into(), deal, units, gate, entered, known }
     }
 
@@ -247,7 +247,7 @@ impl GhashTiming for TimingModel {
         }
         if self.deal.done() {
             let active = &mut self.units[..self.deal.active() as usize];
-            self.known = active.iter_mut().map(Passage::known).max().unwrap_or(at);
+            self.known = active.iter_mut().map(Feed::known).max().unwrap_or(at);
         }
     }
 
