@@ -58,6 +58,7 @@ shipped![
     Design "designs/gcm-siv.toml",
     Design "designs/h100-cc.toml",
     Design "designs/h100-cc-resealed.toml",
+    Design "designs/handover-timeout.toml",
     Design "designs/hold.toml",
     Design "designs/ide-8.toml",
     Design "designs/ide.toml",
@@ -117,6 +118,9 @@ shipped![
     Engine "engines/unrolled-half-r3.toml",
 ];
 
+/// The parameters that detect faults of the machine.
+pub const PROTECTIONS: &[&str] = &["copy_engine.handover_timeout"];
+
 impl Shipped {
     /// The name that the command line takes: the file's, without directory and ending.
     #[must_use]
@@ -151,6 +155,18 @@ impl Shipped {
         self.role == Role::Design && sets.next().is_some_and(|first| first == "fabric") && sets.next().is_none()
     }
 
+    /// Whether it sets nothing but what detects faults of the machine.
+    #[must_use]
+    pub fn is_protection(&self) -> bool {
+        let table: toml::Table = self.text.parse().unwrap_or_default();
+        let tables = table.iter().filter(|(key, _)| !["name", "summary", "provenance"].contains(&key.as_str()));
+        let paths = tables.flat_map(|(unit, fields)| {
+            fields.as_table().into_iter().flatten().map(move |(field, _)| format!("{unit}.{field}"))
+        });
+        let mut paths = paths.peekable();
+        self.role == Role::Design && paths.peek().is_some() && paths.all(|path| PROTECTIONS.contains(&&*path))
+    }
+
     /// What it says about itself.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -170,10 +186,10 @@ impl Shipped {
         SHIPPED.iter().filter(move |shipped| shipped.role == role).map(Self::name)
     }
 
-    /// The names of the designs that change copies between host and GPU: all but those of the fabric.
+    /// The names of the designs that change copies between host and GPU: all but those of the fabric and those that only detect faults.
     pub fn copy_designs() -> impl Iterator<Item = &'static str> {
         let designs = SHIPPED.iter().filter(|shipped| shipped.role == Role::Design);
-        designs.filter(|design| !design.is_of_fabric()).map(Self::name)
+        designs.filter(|design| !design.is_of_fabric() && !design.is_protection()).map(Self::name)
     }
 
     /// The names of the designs that say who protects what passes between GPUs, whatever else they set.

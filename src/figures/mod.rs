@@ -14,6 +14,7 @@ pub mod energy;
 pub mod limit;
 mod named;
 pub mod price;
+mod protection;
 mod seen;
 pub mod table;
 mod unit;

@@ -5,6 +5,7 @@
 //!   messages, TLPs of a copy ---> [ risk ] ---> forgery bound, budgets of IVs and keys
 //! ```
 
+use super::protection;
 use crate::{
     aead::spec::AeadSpec,
     config::MachineSpec,
@@ -13,7 +14,7 @@ use crate::{
     gpu::spec::Sharing,
     pcie::spec::IdeSpec,
     system::Direction,
-    units::{Cycles, Femtos, Frequency},
+    units::{Cycles, Frequency},
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,20 +99,8 @@ pub fn price(machine: &MachineSpec) -> Price {
         }
         Err(reason) => price.missing = Some(reason.to_owned()),
     }
-    price.notes.extend(machine.copy_engine.handover_timeout.map(|timeout| timers(machine, timeout)));
+    price.notes.extend(protection::notes(machine));
     price
-}
-
-/// What the timers of hand-overs take, each a counter that can be cleared. Their number is assumed: sixteen for each PCE that secure copies use, at its eight ports
-/// in both directions, and sixteen others of a GPU.
-fn timers(machine: &MachineSpec, timeout: Femtos) -> String {
-    let library = cost::Library::shipped();
-    let cycles = timeout.0 as f64 * 1e-15 * machine.copy_engine.clock.0 as f64;
-    let (timers, bits) = (16 * machine.copy_engine.pces_secure + 16, cycles.max(2.0).log2().ceil() as u32);
-    let count = f64::from(timers * bits);
-    let logic = count * (2.0 * library.and_ge + library.xor_ge) / 1000.0;
-    let kge = logic + library.flip_flops(count);
-    format!("{timers} timers of hand-overs, {bits} bits each, take {kge:.1} kGE more")
 }
 
 impl Price {

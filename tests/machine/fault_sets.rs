@@ -9,8 +9,9 @@ use crate::{
 use sealsim::{
     config::{Layers, MachineSpec, Shipped},
     explore::faults::{Campaign, Question, campaign},
-    sim::{Control, Injection, Kernel, Order, SimulationError},
+    sim::{Control, FaultKind, Injection, Kernel, Order, SimulationError},
     system::{self, DataMode, Direction, FaultClass, FaultVerdict, Memory, Outcome, RunError, fault_points, outline},
+    units::Femtos,
     workload::{CopyArgument, InjectionArgument, Workload, sized},
 };
 
@@ -156,6 +157,65 @@ fn no_set_of_faults_makes_the_simulator_contradict_itself() {
     eprintln!("{judged} sets");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(judged as u64 >= asked.unwrap_or(least), "{judged}");
+}
+
+/// What a run with one fault ends in.
+enum End {
+    Outcome(Box<Outcome>),
+    Hang,
+    /// What a unit found, and the uncorrected errors that were signalled.
+    Named(String, Vec<&'static str>),
+}
+
+fn end(machine: &MachineSpec, injection: Injection) -> End {
+    let copies = [Direction::H2d, Direction::D2h].map(|way| copy(way, 20_000, Memory::Pinned));
+    let mut request = request(copies.into(), DataMode::Exact, Kernel::Skip, Order::Ascending);
+    request.injections = vec![injection];
+    match system::run(machine, request, &mut |_| Control::Continue) {
+        Ok(outcome) => End::Outcome(Box::new(outcome)),
+        Err(RunError::Simulation(SimulationError::Deadlock { .. })) => End::Hang,
+        Err(RunError::Simulation(SimulationError::Fault { what, seen, .. })) => {
+            let errors = seen.errors.iter().filter(|error| !error.signalled.signal.corrected);
+            End::Named(what, errors.map(|error| error.signalled.signal.name).collect())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Over random machines of all designs, and any transfer of any channel that is lost.
+#[test]
+fn a_lost_hand_over_hangs_without_a_timeout_and_ends_in_a_named_one_with_it() {
+    let machines = machines();
+    let (mut runs, mut hung) = (0, 0);
+    let step = if CAMPAIGN { 7 } else { 83 };
+    for (seed, (name, machine)) in (0_u64..).zip(machines.iter().step_by(step)) {
+        // Not every stack is a machine that can be built.
+        let Ok(points) = fault_points(machine) else { continue };
+        let points: Vec<_> = points.iter().filter(|point| point.kinds.contains(&FaultKind::Drop)).collect();
+        let mut protected = machine.clone();
+        protected.copy_engine.handover_timeout = Some(Femtos(50_000_000_000));
+        for number in 0..16_u64 {
+            let draw = |salt: u64, of: u64| (seed * 977 + number * 131 + salt * 7919 + 5) % of;
+            let point = points[draw(1, points.len() as u64) as usize];
+            let lost = Injection::nth(point.place.clone(), FaultKind::Drop, 1 + draw(2, 6));
+            let what = format!("{name} {lost:?}");
+            runs += 1;
+            match (end(machine, lost.clone()), end(&protected, lost)) {
+                (End::Outcome(before), End::Outcome(after)) => {
+                    assert_eq!((before.end, before.event_digest), (after.end, after.event_digest), "{what}");
+                }
+                (End::Hang, End::Named(words, errors)) => {
+                    hung += 1;
+                    assert!(words.starts_with("hand-over timeout: nothing has come to "), "{what}: {words}");
+                    assert_eq!(errors.last(), Some(&"handover_timeout"), "{what}");
+                }
+                (End::Named(before, _), End::Named(after, _)) => assert_eq!(before, after, "{what}"),
+                _ => panic!("{what}: the timeout changes more than a hang"),
+            }
+        }
+    }
+    eprintln!("{runs} runs, {hung} hang without a timeout");
+    assert!(hung > runs / 10, "{hung} of {runs}");
 }
 
 /// Over random machines of all designs, and random single faults and pairs: a class is what the run's own report says. `detected` names a unit of the machine
