@@ -1,7 +1,7 @@
 //! Sampled timing against runs of all of the work: how far off the estimates are, and how often their intervals hold the truth.
 //!
 //! `SEALSIM_SAMPLING=all cargo test --release --test campaigns -- --nocapture sampling::campaign` runs every shipped machine and design with copies from 16 MiB
-//! to 4 GiB and every shipped workload, and prints the table of `docs/sampling.md`.
+//! to 4 GiB and every shipped workload, and prints the table of `docs/tables/sampling.csv`.
 
 use crate::CAMPAIGN;
 use rand::{Rng, SeedableRng};
