@@ -4,7 +4,7 @@
     python mutants.py drawn 1 100          a mutation for each seed
     python mutants.py drawn 1 100 --show   what they change, without running them
 
-Prints a line for each, and how many stages were named, named wrongly, and not known. Needs Icarus Verilog and sealsim.
+Prints a line for each, and how many stages were named, named among others (ambiguous), named wrongly, and not known. Needs Icarus Verilog and sealsim.
 """
 
 import argparse
@@ -157,24 +157,28 @@ def stages_of(name, line):
     return next(stages for pattern, stages in STAGES[name] if re.search(pattern, line))
 
 
-def verdict(files, folder):
-    """What the scoreboard says of a core: None where it does not compile or loops for ever, else the difference, or "" where there is none."""
+def outputs(files, folder):
+    """What a core gives, as replay.v prints it: None where it does not compile or loops for ever."""
     for name, text in files.items():
         (folder / name).write_text(text)
     built = subprocess.run(["iverilog", "-g2005", "-s", "replay", "-o", "replay.vvp", HERE / "replay.v", *files], cwd=folder, capture_output=True, check=False)
     if built.returncode:
         return None
-    every = list(messages())
     lines = []
-    for key, iv, aad, text, opens, blocks in every:
+    for key, iv, aad, text, opens, blocks in messages():
         lines.append(f"{key.hex()} {iv.hex()} {len(aad)} {len(text)} {int(opens)} {len(blocks) // 16}")
         lines += [blocks[at : at + 16].hex() for at in range(0, len(blocks), 16)]
     (folder / "stimulus").write_text("\n".join(lines) + "\n")
     try:
-        printed = subprocess.run(["vvp", "-n", "replay.vvp"], cwd=folder, capture_output=True, text=True, check=True, timeout=60).stdout
+        return subprocess.run(["vvp", "-n", "replay.vvp"], cwd=folder, capture_output=True, text=True, check=True, timeout=60).stdout
     except subprocess.TimeoutExpired:
         # A loop without an end, in no time of the clock: a right core takes a second.
         return None
+
+
+def verdict(printed):
+    """What the scoreboard says of a core that gives this: the difference, or "" where there is none."""
+    every = list(messages())
     scoreboard = Scoreboard(every[0][0], gather=len(every))
     coming = iter(every)
     try:
@@ -205,9 +209,11 @@ def told(scoreboard, coming, what, value=""):
 
 
 def judged(found, stages):
-    """Of a verdict: named, wrong, unknown, or alive where nothing differs."""
+    """Of a verdict: named, wrong, ambiguous where a right stage is among several, unknown, or alive where nothing differs."""
     if not found:
         return "alive"
+    if found.among:
+        return "ambiguous" if stages.intersection(found.among) else "wrong"
     if found.part is None:
         return "unknown"
     return "named" if found.part in stages else "wrong"
@@ -220,26 +226,29 @@ def main():
     arguments.add_argument("last", type=int, nargs="?", default=100)
     arguments.add_argument("--show", action="store_true")
     given = arguments.parse_args()
-    counts = dict.fromkeys(["named", "wrong", "unknown", "alive"], 0)
+    counts = dict.fromkeys(["named", "ambiguous", "wrong", "unknown", "alive"], 0)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         cases = [(name, *[changed(bug), {bug.part}]) for name, bug in BUGS.items()] if given.which == "planted" else range(given.first, given.last + 1)
         for case in cases:
             if given.which == "planted":
                 name, files, stages = case
-                found = verdict(files, work)
+                printed = outputs(files, work)
             else:
                 for attempt in range(50):
                     name, files, stages = drawn(case, attempt)
-                    found = "" if given.show else verdict(files, work)
-                    if found is not None:
+                    printed = "" if given.show else outputs(files, work)
+                    if printed is not None:
                         break
                 name = f"seed {case}: {name}"
+            found = "" if given.show else verdict(printed)
             how = judged(found, stages)
             counts[how] += 1
-            print(f"{how:8}{name}\n        {'/'.join(sorted(stages))}; said: {found and f'{found.part}: {found.stage}'}", flush=True)
-    killed = counts["named"] + counts["wrong"] + counts["unknown"]
-    print(f"{counts['named']} of {killed} named, {counts['wrong']} wrong, {counts['unknown']} not known; {counts['alive']} changed nothing that was seen")
+            said = found and f"{'/'.join(found.among) or found.part}: {found.stage}"
+            print(f"{how:10}{name}\n          {'/'.join(sorted(stages))}; said: {said}", flush=True)
+    killed = sum(counts.values()) - counts["alive"]
+    told = f"{counts['ambiguous']} ambiguous, {counts['wrong']} wrong, {counts['unknown']} not known"
+    print(f"{counts['named']} of {killed} named, {told}; {counts['alive']} changed nothing that was seen")
     return 0 if given.show or (10 * counts["named"] >= 9 * killed and counts["wrong"] == 0) else 1
 
 

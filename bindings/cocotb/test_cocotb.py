@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cocotb_tools.runner import get_results, get_runner
-from mutants import verdict
+from mutants import outputs, verdict
 from planted import BUGS, FILES, RTL, changed
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -85,12 +85,12 @@ SOME = ["block repeated", "key of another message", "S-box", "byte order of the 
 @pytest.mark.parametrize("bug", SOME if not os.environ.get("SEALSIM_BUGS") else list(BUGS))
 def test_several_messages_name_the_stage(tmp_path, bug):
     """All forty with SEALSIM_BUGS=all."""
-    found = verdict(changed(BUGS[bug]), tmp_path)
+    found = verdict(outputs(changed(BUGS[bug]), tmp_path))
     assert found and found.part == BUGS[bug].part, found
 
 
 def test_several_messages_of_a_right_core_blame_nothing(tmp_path):
-    assert verdict({name: (RTL / name).read_text() for name in FILES}, tmp_path) == ""
+    assert verdict(outputs({name: (RTL / name).read_text() for name in FILES}, tmp_path)) == ""
 
 
 def test_a_core_keeps_to_its_budget_or_is_told_by_how_much_not(tmp_path):

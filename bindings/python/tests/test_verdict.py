@@ -79,6 +79,29 @@ def test_stages_are_told_from_several_messages():
     assert found.part == "AES"
 
 
+def test_stages_that_give_the_same_are_listed():
+    draw = random.Random(4)
+    several = [draw.randbytes(16) for _ in KINDS]
+    masks = iter(several)
+    found = judge(lambda *message: gcm(*message, mask=next(masks)))
+    # Twelve messages do not show that no way of the tag gives this.
+    assert found.part is None and {"mask", "GHASH", "tag"} <= set(found.among), found
+    assert str(found).startswith(f"message 0, tag: one of {', '.join(found.among)}: ")
+    # A counter that stands at a block that nobody knows, and an AES that takes the key alone.
+    stands = judge(lambda key, *message: gcm(key, *message, mask=AesGcm(key).encrypt(several[0]), keystream=lambda stream: AesGcm(key).encrypt(several[0]) * (len(stream) // 16)))
+    assert stands.among == ("AES", "counter"), stands
+    blind = judge(lambda key, *message: gcm(key, *message, mask=xor(key, several[0]), keystream=lambda stream: xor(key, several[0]) * (len(stream) // 16)))
+    assert blind.part == "AES", blind
+    # AES that is taken before its last round.
+    early = judge(lambda key, iv, *rest: gcm(key, iv, *rest, mask=early_of(key, iv, -1), keystream=lambda stream: b"".join(early_of(key, iv, at) for at in range(len(stream) // 16))))
+    assert early.among == ("AES", "control"), early
+
+
+def early_of(key, iv, block):
+    software = AesGcm(key)
+    return software.rounds(software.counter_block(iv, block))[-2]
+
+
 def test_what_ghash_began_with_is_told():
     ends = [bytes(16)]
 
@@ -126,7 +149,8 @@ def test_pins_without_a_value_are_gathered_too():
         scoreboard.tag(bytes(16) if not text else message.tag)
     with pytest.raises(Mismatch, match="no value") as raised:
         scoreboard.finish()
-    assert raised.value.part == "mask"
+    # No value shows neither whether it is added to the mask nor whether it stands in it.
+    assert raised.value.part is None and raised.value.among == ("mask", "GHASH", "tag")
 
 
 def test_a_core_that_judges_is_judged():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,14 +19,22 @@ NEAR = 30
 class Stage(NamedTuple):
     """A stage and what is wrong in it.
 
-    part: ``control`` (which blocks and tags come, and in which order), ``key`` (another key than the message's), ``AES`` (with its key schedule and the
-    register of its key), ``counter`` (counter blocks, and which keystream goes with which block), ``text`` (the way of text in, through the addition of
-    the keystream, and out), ``GHASH`` (its multiplication, its accumulator, the blocks that it takes, and its copy of H), ``H``, ``length block``,
-    ``mask``, ``tag`` (the way of the tag out); None where it is not known.
+    part: the stage's name, where what came out excludes the others: ``control`` (which blocks and tags come, in which order, and the handshake with AES),
+    ``key`` (another key than the message's), ``AES`` (with its key schedule and the register of its key), ``counter`` (counter blocks, and which keystream
+    goes with which block), ``text`` (the way of text in, through the addition of the keystream, and out), ``GHASH`` (its multiplication, its accumulator,
+    the blocks that it takes, and its copy of H), ``H``, ``length block``, ``mask`` (E(K, J0) and its addition), ``tag`` (the way of the tag behind that);
+    None where several stages would give the same, which ``among`` lists, or where it is not known.
     """
 
     part: str | None
     text: str
+    among: tuple[str, ...] = ()
+
+
+def one_of(parts: Iterable[str], text: str) -> Stage:
+    """One of several stages, which nothing that came out tells apart."""
+    several = tuple(dict.fromkeys(parts))
+    return Stage(several[0], text) if len(several) == 1 else Stage(None, text, several)
 
 
 UNKNOWN_TEXT = "AES of this counter block, or its key"
@@ -262,7 +271,7 @@ def of_tag(software: AesGcm, iv: bytes, aad: bytes, cipher: bytes, tag: bytes, p
     for name, other in _other_lengths(len(aad), len(cipher)):
         if software.ghash(blocks + other).startswith(hashed):
             # The value before the length block may also have been taken for the last.
-            return Stage("length block" if other else None, f"the length block: {name}")
+            return Stage("length block", f"the length block: {name}") if other else one_of(("length block", "tag"), f"the length block: {name}")
     if len(tag) == BLOCK and tag[::-1] == xor(software.ghash(blocks + lengths), mask):
         return Stage("tag", "the bytes of the tag stand in reverse order")
     other_input = _other_input(software, iv, aad, cipher, plain, lengths, hashed)

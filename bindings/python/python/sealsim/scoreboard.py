@@ -57,7 +57,8 @@ class Mismatch(AssertionError):
 
     what: ``text``, ``tag``, ``cycles`` or ``missing``. message, block: which, from 0; of a tag the block is None.
     expected, got: bytes, or cycles. counter_block: what the block is sealed with; of a tag, J0. stage: what would make such a difference, in words;
-    part: the stage's name, one of those of ``sealsim.diagnosis.Stage``, or None where it is not known.
+    part: the stage's name, one of those of ``sealsim.diagnosis.Stage``, or None where it is not known; among: the stages of which it is one, where several
+    would give the same.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Mismatch(AssertionError):
         cycle: int | None = None,
     ) -> None:
         self.part: str | None = None if isinstance(stage, str) else stage.part
+        self.among: tuple[str, ...] = () if isinstance(stage, str) else stage.among
         self.stage = stage if isinstance(stage, str) else stage.text
         self.what, self.message, self.block = what, message, block
         self.expected, self.got, self.counter_block, self.cycle = expected, got, counter_block, cycle
@@ -83,7 +85,8 @@ class Mismatch(AssertionError):
         place = [] if self.message is None else [f"message {self.message.number}"]
         place += [] if self.block is None else [f"block {self.block}"]
         place += [] if self.cycle is None else [f"cycle {self.cycle}"]
-        lines = [", ".join([*place, f"{self.what}: {self.stage}"])]
+        stage = f"one of {', '.join(self.among)}: {self.stage}" if self.among else self.stage
+        lines = [", ".join([*place, f"{self.what}: {stage}"])]
         for name, value in (("expected", self.expected), ("got", self.got), ("counter block", self.counter_block)):
             if value is not None:
                 lines.append(f"  {name:14}{value.hex() if isinstance(value, bytes) else value}")

@@ -6,19 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from . import gf
-from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, resembles, weight
+from . import evidence, gf
+from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
+from .evidence import ENOUGH, tag_with
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
 if TYPE_CHECKING:
     from .scoreboard import Message
 
-ENOUGH = 20
-"""Blocks from which wiring is told: one in 2^20 wrong answers per bit, of 128 that have to agree."""
-
-
-LENGTHS = ((1 << 40) - 1) << 64 | (1 << 40) - 1
-"""Bits of the length block that may be one."""
 NO_VALUE = "no value: a register without reset, or a driver that is missing"
 
 
@@ -85,7 +80,9 @@ def explain(seen: list[Seen], strays: list[str]) -> Stage:
     if lost is not None:
         return lost
     if any(one.unknown for one in seen):
-        return _of_unknown(seen)
+        # Registers without reset may have no value in the first messages alone.
+        clear = [one for one in seen if not one.unknown]
+        return explain(clear, []) if any(one.tag_wrong or one.wrong_blocks() for one in clear) else _of_unknown(seen)
     if text:
         return _of_texts(seen)
     return _of_tags(seen)
@@ -97,12 +94,16 @@ def _of_unknown(seen: list[Seen]) -> Stage:
     bare = [one for one in seen if one.bare and one.tag is not None]
     masks = [one for one in bare if "tag" in one.unknown]
     if text and masks:
-        return Stage("AES", f"AES, its key, or the counter block that it is given: {NO_VALUE}, in masks and keystream alike")
+        # Where it is gone later, AES may have been taken before it was done.
+        early = ("control",) if any(one.blocks and "text" not in one.unknown for one in seen) else ()
+        return one_of(("AES", "counter", *early), f"AES, its key, or the counter block that it is given: {NO_VALUE}, in masks and keystream alike")
     right = any(one.blocks for one in seen) and not any(one.wrong_blocks() for one in seen)
     if not text and right and masks:
-        return Stage("mask", f"the mask: {NO_VALUE}")
+        return one_of(("mask", "GHASH", "tag"), f"the tag of nothing: {NO_VALUE}")
     if not text and right and bare and not any(one.tag_wrong for one in bare):
-        return Stage("GHASH", f"GHASH, or its copy of H: {NO_VALUE}")
+        return one_of(("GHASH", "H", "length block"), f"GHASH, H or the length block: {NO_VALUE}")
+    if text and bare and not any(one.tag_wrong for one in bare):
+        return one_of(("control", "counter", "text"), f"text or its keystream: {NO_VALUE}")
     return Stage(None, NO_VALUE)
 
 
@@ -129,11 +130,16 @@ def _of_texts(seen: list[Seen]) -> Stage:
         message = one.message
         found = exactly(one.software, message.iv, message.input, message.output, at, one.blocks[at], keys)
         if found is not None and not (masks_wrong and found.text.startswith("text went through")):
-            return _unless_aes_does_not_look(cases, bare, found)
+            return _unless_others(cases, bare, found)
     known = _known(seen)
-    for one, at in cases[:6]:
+    for one, at in [case for case in cases[:6] if not masks_wrong]:
         if len(one.right(at)) == BLOCK and one.blocks[at] in known:
             return Stage("text", f"the way of text: what comes out is {known[one.blocks[at]]}")
+        added = xor(one.blocks[at], one.given(at))
+        if one.blocks[at] == bytes(BLOCK):
+            return one_of(("text", "control"), "zeros come out")
+        if len(one.right(at)) == BLOCK and added in known:
+            return one_of(("text", "counter"), f"what is added in place of the keystream is {known[added]}")
     full = sum(len(one.right(at)) == BLOCK for one in seen for at in range(len(one.blocks)))
     if full >= ENOUGH and len(cases) > 1 and all(len(one.right(at)) < BLOCK for one, at in cases):
         return Stage("text", "the way of text: only last blocks that are short are wrong")
@@ -149,10 +155,11 @@ def _of_texts(seen: list[Seen]) -> Stage:
     if masks_wrong and bin(ever).count("1") <= NEAR and not masks_ever & ~ever:
         return Stage("AES", f"AES, its last round or its way out: only bits {ever:032x} are ever wrong, in masks as in keystreams")
     if masks_wrong:
-        if masks_wrong and not any(one.agrees for one in bare):
-            return Stage("AES", "AES, its key schedule or the register of its key: mask and keystream are wrong alike, and no slip of the counter or the key explains them")
+        left = evidence.of_aes(seen, known)
+        if not any(one.agrees for one in bare):
+            return one_of(left, "AES, its key schedule or the register of its key: mask and keystream are wrong alike, and no slip of the counter or the key explains them")
         if dense * 2 >= len(cases):
-            return Stage("AES", "AES: some of its blocks are wrong, of masks as of the keystream")
+            return one_of(left, "AES: some of its blocks are wrong, of masks as of the keystream")
     elif proven and len(proven) == len(ended) and len(cases) > 1 and dense * 2 < len(cases):
         return Stage("text", "the way of text: AES is right, since tags are, and most bits of the blocks are")
     told = of_text(one.software, one.message.iv, one.message.input, one.message.output, at, one.blocks[at], keys)
@@ -167,16 +174,19 @@ def _ever(differences: Iterable[bytes]) -> int:
     return found
 
 
-def _unless_aes_does_not_look(cases: list[tuple[Seen, int]], bare: list[Seen], found: Stage) -> Stage:
-    """The same for each block: counters may stand, or AES not take them; the mask's register may be taken for that of the keystream."""
-    whole = [(one, at) for one, at in cases if len(one.right(at)) == BLOCK]
-    zeros = all(xor(one.blocks[at], one.given(at)) == one.software.h for one, at in whole)
-    if found.part == "counter" and zeros and any(one.tag == one.software.h for one in bare):
-        return Stage(None, "AES or counters: AES was given zeros for each block, and for J0")
-    if found.part != "counter" or not any(at for _, at in whole):
+def _unless_others(cases: list[tuple[Seen, int]], bare: list[Seen], found: Stage) -> Stage:
+    """A counter that is wrong, unless other stages give the same: AES may not take its block, and H or the mask may be added in the keystream's place."""
+    if found.part != "counter":
         return found
-    masks = all(xor(one.blocks[at], one.given(at)) == one.mask for one, at in whole)
-    return Stage(None, "the keystream of each block is E(K, J0): the counter does not count, or the mask is added in its place") if masks else found
+    whole = [(one, at) for one, at in cases if len(one.right(at)) == BLOCK] or cases
+    for registers in ([one.software.h for one, _ in whole], [one.mask for one, _ in whole]):
+        if all(register.startswith(xor(one.blocks[at], one.given(at))) for register, (one, at) in zip(registers, whole, strict=True)):
+            if any(one.tag_wrong and one.tag == one.software.h for one in bare):
+                return one_of(("AES", "counter"), "AES or counters: AES was given zeros for each block, and for J0")
+            return one_of(("counter", "text"), f"{found.text}, or it is added in place of the keystream")
+    if any(one.tag_wrong for one in bare) and any(slip in found.text for slip in (" bits", "most of it", "a part")):
+        return one_of(("counter", "AES"), f"{found.text}; J0 is wrong too, so AES may not take its whole block")
+    return found
 
 
 def _wired(seen: list[Seen]) -> str | None:
@@ -221,13 +231,13 @@ def _of_tags(seen: list[Seen]) -> Stage:
     known = _known(seen)
     if masks_wrong:
         return _of_masks(seen, masks_wrong, known, text_right)
-    found = _of_mask_block(wrong) or _combined(seen) or _hash_key(seen, wrong) or _hypothesis(wrong) or _one_block(wrong, known) or _bits_of_tag(wrong)
+    found = _of_mask_block(wrong, text_right) or _combined(seen) or _hash_key(seen, wrong) or _hypothesis(wrong)
+    found = found or _register(wrong, known) or _one_block(wrong, known | _derived(seen)) or _bits_of_tag(wrong)
     if found is not None:
         return found
     ended = [one for one in seen if one.tag is not None]
     if bare and text_right and len(wrong) > 1:
-        pattern = _pattern(ended)
-        return Stage("GHASH", f"GHASH, or its copy of H: masks and text are right{pattern}")
+        return one_of(evidence.of_tags(seen), f"masks and text are right, and no slip of GHASH explains its value{_pattern(ended)}")
     return Stage(None, UNKNOWN_TAG)
 
 
@@ -253,12 +263,6 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
         known[one.hashed[-BLOCK:]] = f"the length block of {name}"
         known |= {software.h: f"H of {name}", one.mask: f"E(K, J0) of {name}", message.tag: f"the tag of {name}"}
         known[software.counter_block(message.iv, -1)] = f"J0 of {name}"
-        if one.tag is not None and len(one.tag) == BLOCK and one.tag_wrong and not one.bare:
-            # What GHASH must have had, to give the tag that came.
-            value = xor(one.tag, one.mask)
-            before = gf.block_of(gf.Times(gf.inverse(gf.number(software.h)))(gf.number(value)))
-            known[value] = f"GHASH's value at the end of {name}"
-            known[xor(before, one.hashed[-BLOCK:])] = f"GHASH's value behind the text of {name}"
         total = b""
         for at in range(0, len(one.hashed), BLOCK):
             block = one.hashed[at : at + BLOCK]
@@ -273,12 +277,39 @@ def _known(seen: list[Seen]) -> dict[bytes, str]:
     return known
 
 
+def _derived(seen: list[Seen]) -> dict[bytes, str]:
+    """What GHASH must have had, to give wrong tags that came."""
+    derived: dict[bytes, str] = {}
+    for one in seen:
+        if one.tag is not None and len(one.tag) == BLOCK and one.tag_wrong and not one.bare:
+            value = xor(one.tag, one.mask)
+            before = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(value)))
+            derived[value] = f"GHASH's value at the end of message {one.message.number}"
+            derived[xor(before, one.hashed[-BLOCK:])] = f"GHASH's value behind the text of message {one.message.number}"
+    return derived
+
+
+def _register(wrong: list[Seen], known: dict[bytes, str]) -> Stage | None:
+    """Another register that stands in place of GHASH's value or of the mask."""
+    for one in wrong[:6]:
+        value, tag = xor(one.message.tag, one.mask), one.tag or b""
+        if tag == bytes(BLOCK) or one.message.tag in (xor(tag, one.mask), xor(tag, value)):
+            # GHASH's value or the mask is missing, or both.
+            continue
+        if xor(tag, one.mask) in known:
+            return one_of(("GHASH", "tag"), f"in place of GHASH's value stands {known[xor(tag, one.mask)]}")
+        if xor(tag, value) in known:
+            return Stage("mask", f"the mask: in its place stands {known[xor(tag, value)]}")
+    return None
+
+
 def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str], text_right: int) -> Stage:
     """Of a message without AAD and text, whose tag is E(K, J0)."""
-    found = _of_mask_block(masks_wrong) or _combined(seen)
+    wrong = [other for other in seen if other.tag_wrong]
+    found = _of_mask_block(masks_wrong, text_right) or _combined(seen)
     if found is not None:
         return found
-    began = [_began(one, known) for one in masks_wrong]
+    began = [_began(one, known | _derived(seen)) for one in masks_wrong]
     if any(began):
         return next(stage for stage in began if stage)
     one = masks_wrong[-1]
@@ -287,28 +318,27 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
         return Stage("tag", "the bytes of the tag stand in reverse order")
     start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
     difference = xor(one.tag, one.mask)
-    if weight(start) <= NEAR and gf.number(start) & ~LENGTHS == 0:
+    if weight(start) <= NEAR:
         return _length_or_begin(seen, start)
     if len(masks_wrong) > 1 and len({xor(other.tag or b"", other.mask) for other in masks_wrong}) == 1:
         # No slip of AES gives the same difference under several IVs.
         if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
-            return Stage("tag", f"the way of the tag: {difference.hex()} is added to each")
-        return Stage("GHASH", f"GHASH: of zeros it makes {difference.hex()}")
-    return _bits_of_tag([one for one in seen if one.tag_wrong]) or (
-        Stage("mask", "the mask: keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
-        if text_right >= 2 and all(one.tag_wrong for one in seen if one.tag is not None)
-        else Stage(None, UNKNOWN_TAG)
-    )
+            return one_of(("tag", "mask", "GHASH"), f"the way of the tag: {difference.hex()} is added to each")
+        return _bits_of_tag(wrong) or one_of(evidence.of_tags(seen), f"GHASH: of zeros it makes {difference.hex()}")
+    if text_right < 2 or not all(other.tag_wrong for other in seen if other.tag is not None):
+        return _bits_of_tag(wrong) or _register(wrong, known) or Stage(None, UNKNOWN_TAG)
+    left = ("mask", *evidence.of_tags(seen))
+    return _bits_of_tag(wrong) or _register(wrong, known) or one_of(left, "keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
 
 
 def _began(one: Seen, known: dict[bytes, str]) -> Stage | None:
     """A value that GHASH had in place of zero, for nothing, if it is known."""
     value = xor(one.tag or b"", one.mask)
     start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(value)))
-    if start in known and gf.number(start) & ~LENGTHS:
+    if start in known and weight(start) > NEAR:
         return Stage("GHASH", f"GHASH: it began with {known[start]} in place of zero")
     if value in known:
-        return Stage("GHASH", f"GHASH: its value was {known[value]} in place of zero")
+        return one_of(("GHASH", "tag"), f"GHASH: its value was {known[value]} in place of zero")
     return None
 
 
@@ -324,7 +354,7 @@ def _length_or_begin(seen: list[Seen], began: bytes) -> Stage:
             difference = gf.Times(difference)(gf.number(one.software.h))
         if gf.block_of(difference) == xor(one.tag or b"", one.message.tag):
             return Stage("GHASH", f"GHASH: it began with {began.hex()} in place of zero")
-    return Stage(None, f"GHASH or the length block: of nothing it took {began.hex()} in place of zero")
+    return one_of(("GHASH", "length block"), f"GHASH or the length block: of nothing it took {began.hex()} in place of zero")
 
 
 def _combined(seen: list[Seen]) -> Stage | None:
@@ -347,25 +377,27 @@ def _combined(seen: list[Seen]) -> Stage | None:
     return None
 
 
-def _of_mask_block(wrong: Iterable[Seen]) -> Stage | None:
-    """What AES took in place of J0, where GHASH is right."""
-    for one in list(wrong)[:4]:
+def _of_mask_block(wrong: list[Seen], text_right: int) -> Stage | None:
+    """What AES took in place of J0, where GHASH is right. text_right: blocks of text that came; without any, the IV or AES may be wrong for all."""
+    unseen = () if text_right else ("AES", "counter")
+    for one in wrong[:4]:
         assert one.tag is not None
         mask = xor(one.tag, one.software.ghash(one.hashed))
         j0 = one.software.counter_block(one.message.iv, -1)
         if mask == bytes(BLOCK):
             return Stage("mask", "the mask: E(K, J0) was not added")
         if mask == one.software.h:
-            return Stage("mask", "the mask: it is H, not E(K, J0)")
+            return one_of(("mask", *unseen), "the mask: it is H, not E(K, J0)")
         was = deciphered(one.software, mask)
         like = resembles(was, j0)
         if like is not None:
-            return Stage("mask", f"the mask: AES was given {was.hex()} in place of J0{like}")
+            return one_of(("mask", *unseen), f"the mask: AES was given {was.hex()} in place of J0{like}")
         for source, name in ((j0, "J0"), (bytes(BLOCK), "zero")):
             states = one.software.rounds(source)
             if mask in states:
-                return Stage("mask", f"the mask: it is AES of {name} after round {states.index(mask)}")
-    return None
+                return one_of(("mask", "control", *unseen), f"the mask: it is AES of {name} after round {states.index(mask)}")
+    masks = {xor(one.tag or b"", one.software.ghash(one.hashed)) for one in wrong}
+    return Stage("mask", f"the mask: it is {masks.pop().hex()} in several messages") if len(wrong) > 1 and len(masks) == 1 else None
 
 
 def _hash_key(seen: list[Seen], wrong: list[Seen]) -> Stage | None:
@@ -377,14 +409,20 @@ def _hash_key(seen: list[Seen], wrong: list[Seen]) -> Stage | None:
             if h != one.software.h:
                 told = _told_of_h(seen, one, h)
                 if told:
-                    return Stage("H", f"H: {told}")
+                    return _h_is(told)
                 if told == "":
-                    return Stage("GHASH", f"GHASH, its multiplication or its copy of H: it works as with {h.hex()} for H")
+                    left = evidence.of_hash_key(seen, h, one.message.key)
+                    return one_of(left, f"GHASH, its multiplication or its copy of H: it works as with {h.hex()} for H")
     for one in wrong[:3]:
         for h, name in _other_hs(seen, one):
-            if _tag_with(one, h) == one.tag and len(one.hashed) > BLOCK:
-                return Stage("H", f"H: it is {name}, not E(K, 0)")
+            if tag_with(one, h) == one.tag and len(one.hashed) > BLOCK:
+                return _h_is(f"it is {name}, not E(K, 0)")
     return None
+
+
+def _h_is(told: str) -> Stage:
+    # AES may not have been done when H was taken.
+    return one_of(("H", "control") if "after round" in told else ("H",), f"H: {told}")
 
 
 def _other_hs(seen: list[Seen], one: Seen) -> list[tuple[bytes, str]]:
@@ -395,10 +433,6 @@ def _other_hs(seen: list[Seen], one: Seen) -> list[tuple[bytes, str]]:
     found += [(state, f"AES of zero after round {at}") for at, state in enumerate(one.software.rounds(bytes(BLOCK))[:-1])]
     found += [(gf.block_of(gf.number(own) ^ 1 << bit), f"its own with bit {127 - bit} wrong") for bit in range(128)]
     return found
-
-
-def _tag_with(one: Seen, h: bytes) -> bytes:
-    return xor(gf.block_of(gf.ghash(gf.number(h), one.hashed)), one.mask)
 
 
 def _told_of_h(seen: list[Seen], one: Seen, h: bytes) -> str | None:
@@ -414,7 +448,7 @@ def _told_of_h(seen: list[Seen], one: Seen, h: bytes) -> str | None:
     if weight(xor(h, one.software.h)) <= NEAR:
         return f"it is {h.hex()}, of which {weight(xor(h, one.software.h))} bits are wrong"
     others = [other for other in seen if other is not one and other.tag_wrong and other.message.key == one.message.key and len(other.hashed) > BLOCK]
-    if others and all(_tag_with(other, h) == other.tag for other in others):
+    if others and all(tag_with(other, h) == other.tag for other in others):
         return ""
     return None
 
@@ -474,8 +508,9 @@ def _bits_of_tag(wrong: list[Seen]) -> Stage | None:
         if all(difference == ever & mask for difference, mask in zip(differences, masks, strict=True)):
             return Stage("mask", f"the mask: E(K, J0) is not added to bits {ever:032x} of the tag")
         if all(difference == ever & value for difference, value in zip(differences, values, strict=True)):
-            return Stage("GHASH", f"GHASH: its value is missing in bits {ever:032x} of the tag")
-        return Stage("tag", f"the way of the tag: only bits {ever:032x} are ever wrong")
+            return one_of(("GHASH", "mask"), f"GHASH: its value is missing, or is not added to the mask, in bits {ever:032x} of the tag")
+        stuck = len({gf.number(one.tag or b"") & ever for one in wrong}) == 1
+        return one_of(("tag",) if stuck else ("GHASH", "mask", "tag"), f"the way of the tag: only bits {ever:032x} are ever wrong")
     reversed_words = [(size, [one for one in wrong if one.tag == _words(one.message.tag, size)]) for size in (4, 8)]
     for size, same in reversed_words:
         if same:
