@@ -32,14 +32,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
+/// Compares designs on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each design is laid over the machine, and copies of each size are made one by one, both ways, as `sealsim run CONFIG --design DESIGN \
---copy DIR:SIZE --data none` makes them. Nothing is extrapolated, unless --sample asks for it. The designs off, h100-cc (the machine as it is) and \
+Each design overrides values of the machine, and copies of each size are made one by one, in both directions, as `sealsim run CONFIG --design DESIGN \
+--copy DIR:SIZE --data none` makes them. Nothing is extrapolated, unless --sample asks for it. The designs off, h100-cc (the machine as shipped) and \
 h100-cc-resealed (data come sealed by the user, the CPU opens them and seals them again) always take part: gains of designs in \
 which the user seals for the GPU (direct, fastrack) are stated against h100-cc-resealed, all others against h100-cc. A design is a TOML \
-file or the name of a shipped one, or several joined by `+`, the last on top. docs/designs.md reads the results.
+file or the name of a shipped one, or several joined by `+`, of which the last takes precedence. docs/designs.md discusses the results.
 
 With --workload each design runs a whole workload instead, a TOML file or the name of a shipped one, and gets one row: end of the run, \
 times as long as off, copies by direction, how long the GPU is idle, exposure, area, and what limits most of the time of copies. The \
@@ -90,7 +90,7 @@ pub struct Arguments {
     /// Where the draws come from
     #[arg(long, value_name = "N", default_value_t = 1, requires = "uncertainty")]
     seed: u64,
-    /// Go on where the same command was interrupted: what it had finished is not simulated again
+    /// Continue where the same command was interrupted: what it had finished is not simulated again
     #[arg(long)]
     resume: bool,
     /// Draw rates over sizes, or the runs of a workload, by design: SVG or PDF, by the ending of the file

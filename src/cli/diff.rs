@@ -30,11 +30,11 @@ use std::{
 /// The longest list of events, or manifest.
 const MOST: Bytes = Bytes(4 << 30);
 
-/// Find the first event at which two runs part, and what each gained after it.
+/// Find the first event at which two runs diverge, and what each gained after it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each run is a manifest of `sealsim run --manifest`, which is run again without its data and faults, or a list of events of `sealsim run --events`. Events are told apart \
-by what they are about, a message or an address, not by tags or sequence numbers: two runs part where an event is earlier, later, or \
+Each run is a manifest of `sealsim run --manifest`, which is run again without its data and faults, or a list of events of `sealsim run --events`. Events are identified \
+by their subject, a message or an address, not by tags or sequence numbers: two runs diverge where an event is earlier, later, or \
 missing.
 
 Of two manifests the changes on the paths that set the ends are given, which add up to the difference of the ends; of lists of events \

@@ -27,7 +27,7 @@ doing, what it waited for, who sent that, what that one was doing before, until 
 What would be first if the first cause took no time is measured: its parameter is relaxed until it is as good as free, and the run is \
 made again.
 
-`latency` is time of a unit that its account calls idle: what passes through it without occupying it. `flight` and `queue` are times on \
+`latency` is time of a unit whose cycle counts say idle: what passes through it without occupying it. `flight` and `queue` are times on \
 channels. docs/tour.md shows one message with its path.
 
 Exit status: 0 explained; 1 interrupted; 2 wrong arguments, or no such message; 3 a manifest that cannot be read, or a run of too many events; 4 a file that \
@@ -106,7 +106,7 @@ impl Arguments {
         match &self.subject {
             Some(manifest) if !self.work.is_given() => {
                 if !self.overlays.is_empty() {
-                    let help = "give a machine with --copy or --workload, or leave out what lies over it";
+                    let help = "give a machine with --copy or --workload, or leave out what overrides it";
                     let text = "--design, --set and --cc lie over a machine; a manifest has one already";
                     return Err(Failure::Usage(miette!(help = help, "{text}")));
                 }

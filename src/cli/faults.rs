@@ -33,7 +33,7 @@ not end, and a panic.
 
 Each set has a class. harmless: all copies are right, and no unit signals an error. detected: a unit signals one (a tag that differs, an LCRC, a replay, \
 a timeout, an error status), possibly repaired, and no copy was reported complete before that is wrong. silent: a copy was reported complete, \
-is wrong, and until then no unit had signalled an uncorrected error; only the comparison outside the machine tells. hang: the machine waits for ever; the only \
+is wrong, and until then no unit had signalled an uncorrected error; only the comparison outside the machine shows it. hang: the machine waits for ever; the only \
 timeout that is modelled is that of reads over PCIe (copy_engine.completion_timeout). Rates are those of the draw; with --most 1 those of single faults. Their bounds \
 are Wilson's 95 % intervals.
 

@@ -58,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         let kept = self.path.ok_or_else(|| io::Error::other("there is no cache folder, set HOME or XDG_CACHE_HOME"));
         match kept.and_then(|path| write(&path, pieces)) {
             Ok(()) => Failure::Verification(miette!(
-                help = "the same command with --resume goes on from there",
+                help = "the same command with --resume continues from there",
                 "interrupted: {count} of {of} runs are finished and kept"
             )),
             Err(error) => Failure::Verification(miette!(

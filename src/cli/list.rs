@@ -26,8 +26,8 @@ pub struct List {
     /// bit, of a field (`:field=length,bit=3`). `docs/faults.md` has all of it.
     #[arg(long, value_name = "CONFIG", num_args = 0..=1, default_missing_value = "h100-nvl-tdx")]
     faults: Option<String>,
-    /// With `--faults`: a design to lay over the machine, a TOML file or the name of a shipped one. May be given several times; later ones
-    /// lie on top.
+    /// With `--faults`: a design that overrides values of the machine, a TOML file or the name of a shipped one. May be given several times; later
+    /// ones override earlier ones.
     #[arg(long, value_name = "DESIGN", requires = "faults")]
     design: Vec<String>,
     /// How to print it.

@@ -23,8 +23,8 @@ pub struct MachineArguments {
 /// Designs one on the other, and what is set.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArguments {
-    /// A design to lay over the machine: a TOML file, the name of a shipped one, or several joined by `+`. May be given several times; later
-    /// ones lie on top
+    /// A design that overrides values of the machine: a TOML file, the name of a shipped one, or several joined by `+`. May be given several
+    /// times; later ones override earlier ones
     #[arg(long, value_name = "DESIGN[+DESIGN]")]
     pub design: Vec<String>,
     /// What is set.
@@ -35,8 +35,8 @@ pub struct OverlayArguments {
 /// Designs side by side, and what is set for all of them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct AlternativeArguments {
-    /// A design beside the others: a TOML file, the name of a shipped one, or several joined by `+`, the last on top. May be given several times,
-    /// for one answer each
+    /// A design to compare with the others: a TOML file, the name of a shipped one, or several joined by `+`, of which the last takes precedence. May
+    /// be given several times, for one answer each
     #[arg(long, value_name = "DESIGN[+DESIGN]")]
     pub design: Vec<String>,
     /// What is set.
@@ -51,7 +51,7 @@ pub struct SettingArguments {
     /// several times
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Confidential computing of the machine on or off, whatever its file says; designs lie over it
+    /// Confidential computing of the machine on or off, regardless of its file; designs override it
     #[arg(long, value_enum, value_name = "MODE")]
     pub cc: Option<Switch>,
 }

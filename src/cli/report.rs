@@ -28,8 +28,8 @@ INPUT is one of
   a sweep's folder   with study.json and points.csv
   JSON               that run, rerun, compare, replay or validate printed with --format json
 
-What it is, is told by its content. The page holds these results as JSON, and draws them: for a run the timeline, where the time went, \
-what binds and the configuration; for designs the curves over size and cost against rate; for a sweep the front of two columns and the configuration \
+It is recognised by its content. The page holds these results as JSON, and draws them: for a run the timeline, where the time went, \
+what limits and the configuration; for designs the curves over size and cost against rate; for a sweep the front of two columns and the configuration \
 behind each point; for a replay its runs one over the other; for a validation measured against simulated figures.
 
 The verbs run, compare, sweep, replay and validate write the same page with --report FILE. It then also has what their JSON has not: the \

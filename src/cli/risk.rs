@@ -22,7 +22,7 @@ use std::{io, path::PathBuf};
 #[command(after_long_help = "\
 Messages to the GPU are opened before their tags are known to be right. The release policy says who may use the plaintext until then:
 
-  hold                 nobody: it waits in quarantine (room for two messages at least)
+  hold                 none: it waits in quarantine (room for two messages at least)
   withhold_completion  it lies in device memory, but the semaphore that its consumers wait for is not released
   eager                consumers start when it has landed, and are squashed if the tag turns out wrong
 

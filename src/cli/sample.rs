@@ -8,9 +8,8 @@ use miette::miette;
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct SampleArgument {
-    /// Simulate a part of long copies and loops, in full detail, and take what is between to go on like it: `auto` as much as narrow intervals
-    /// need, up to all; or N messages of each copy, or turns of a loop, at most. Figures are then estimates, and say how far off they may
-    /// be. Never the default
+    /// Simulate a part of long copies and loops in full detail, and extrapolate the rest: `auto` simulates as much as narrow intervals need, up
+    /// to all; N at most so many messages of each copy, or iterations of a loop. Figures are then estimates with intervals. Off by default
     #[arg(long, value_name = "auto|N")]
     pub sample: Option<Sample>,
 }

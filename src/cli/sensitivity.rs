@@ -38,7 +38,7 @@ use std::{
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --plot tornado.svg
   sealsim sensitivity --workload layerwise-kv --design fastrack --samples 0
   sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --samples 0 --indices --draws points.csv
-  sealsim sensitivity h100-nvl-tdx --copy h2d:1GiB --resume      # goes on where it was interrupted
+  sealsim sensitivity h100-nvl-tdx --copy h2d:1GiB --resume      # continues where it was interrupted
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --format json | jq '.swings[:5] | .[].path'")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
@@ -68,7 +68,7 @@ pub struct Arguments {
     /// Machines simulated at once; as many as this computer has cores, if not said. The answer does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Go on where the same command was interrupted: what it had finished is not simulated again.
+    /// Continue where the same command was interrupted: what it had finished is not simulated again.
     #[arg(long)]
     resume: bool,
     /// Draw the tornado, of as many lines as --top says: SVG or PDF, by the ending of the file.

@@ -71,8 +71,8 @@ fn designs_are_stacked_by_plus_and_where_help_says_so_by_repetition() {
     let (status, _, stderr) = sealsim(&["run", "h100-nvl-tdx", "--copy", "h2d:1", "--design", "direct+"]);
     assert!(status == 3 && stderr.contains("missing beside"), "{stderr}");
     for (verbs, phrase) in [
-        (["run", "risk", "explain", "faults"].as_slice(), "lie on top"),
-        (&["compare", "sensitivity", "replay"], "beside the others"),
+        (["run", "risk", "explain", "faults"].as_slice(), "later ones override earlier ones"),
+        (&["compare", "sensitivity", "replay"], "to compare with the others"),
     ] {
         for verb in verbs {
             let help = sealsim(&[verb, "--help"]).1.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -42,7 +42,7 @@ prints its standard error, the parameter that it is most entangled with, and whe
 measurements at most 16 MiB.
 
 With --write the values go into a configuration file after each stage, with provenance `calibrated` and the range that was found, and \
-the digests of all points that were fitted to, which `sealsim validate` then does not hold out; the rest of the file stays as it is. An interrupted calibration goes on with --from.
+the digests of all points that were fitted to, which `sealsim validate` then does not hold out; the rest of the file does not change. An interrupted calibration continues with --from.
 
 Exit status: as for `sealsim validate`.
 

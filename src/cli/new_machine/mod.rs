@@ -21,7 +21,7 @@ The file goes to standard output: a layer over the machine of --from, with what 
 as right as the two machines are alike.
 
 Then the program says, on standard error, which copies to measure in which order, so that `sealsim calibrate` can find what sets the machine's rates. \
-It simulates how much each copy tells of each parameter. Measurements are taken to scatter by --scatter. With --stages it writes the stage file \
+It simulates how much each copy says about each parameter. Measurements are assumed to scatter by --scatter. With --stages it writes the stage file \
 for `calibrate`.
 
 Measure copies of pinned memory back to back, as bandwidthTest of the CUDA samples and nvbandwidth do, and write a CSV file with the columns \

@@ -48,14 +48,14 @@ FILE is what a profiler wrote while the program ran without confidential computi
                        nsys export --type sqlite --output report.sqlite report.nsys-rep
   Chakra             an execution trace (protobuf)
 
-Each may be packed with gzip. What a file is, is told by its content. Several files are the ranks of one job: their collectives are matched by \
+Each may be packed with gzip, and is recognised by its content. Several files are the ranks of one job: their collectives are matched by \
 communicator, order and size, and begin when the last rank has come. The report is about the first rank; a table has all.
 
-The program's calls, copies and kernels get new dates on the machine of --hw: copies are simulated, each distinct one once; other calls cost \
-what its table `calls` says; host time between calls and kernels stay as they are. The first run, off, is the trace played again as it was: it \
-shows what the replay itself is off by. docs/replay.md has the rules, and what is not modelled.
+The program's calls, copies and kernels get new times on the machine of --hw: copies are simulated, each distinct one once; other calls cost \
+what its table `calls` says; host time between calls and kernels stay as they are. The first run, off, is the trace with its own latencies: it \
+shows the error of the replay itself. docs/replay.md has the rules, and what is not modelled.
 
-Exit status: 0 played; 1 interrupted; 2 wrong arguments; 3 a trace, machine or design that cannot be used; 4 a file cannot be read, or the \
+Exit status: 0 replayed; 1 interrupted; 2 wrong arguments; 3 a trace, machine or design that cannot be used; 4 a file cannot be read, or the \
 output not written; 5 a fault of the simulation.
 
 Examples:
@@ -80,10 +80,10 @@ pub struct Arguments {
     /// Set a parameter of the workload, as kernel=17us. May be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<Setting>,
-    /// Change the program, and play it again: `all`, or a change or shipped design by name. May be given several times
+    /// Change the program, and replay it again: `all`, or a change or shipped design by name. May be given several times
     #[arg(long, value_name = "CHANGE")]
     what_if: Vec<String>,
-    /// Refuse a profile without a loop: without --all, steps of the program's loop are reported where it has one
+    /// Fail if the profile has no loop: without --all, steps of the program's loop are reported where it has one
     #[arg(long, conflicts_with = "all")]
     steps: bool,
     /// Report on the whole profile alone, with its start
@@ -95,7 +95,7 @@ pub struct Arguments {
     /// What a step takes without the profiler, as measured: 11.2ms. The host's own time is shortened until a step without confidential computing takes that
     #[arg(long, value_name = "TIME", conflicts_with = "all")]
     step_time: Option<Femtos>,
-    /// Play the profile as this many equal ranks, one for each GPU of the machine
+    /// Replay the profile as this many equal ranks, one for each GPU of the machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     expand: Option<u16>,
     #[command(flatten)]

@@ -40,7 +40,7 @@ use std::{
 /// Run copies, or a workload of copies and kernels, on a machine: what they took, what limited them, and whether every byte arrived.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Every byte is real: it is sealed, cut into TLPs, carried, checked, opened, and compared with the source. What arrived is \
+Every byte is real: it is sealed, split into TLPs, carried, checked, opened, and compared with the source. What arrived is \
 written to --out only if all of it was delivered; otherwise an old file stays as it was.
 
 With --copy, copies run one after the other on one stream. With --workload, a TOML file, or a shipped workload, says what the host does, \

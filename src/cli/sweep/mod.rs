@@ -39,7 +39,7 @@ use std::{
 
 /// Runs a study: every point of its axes, into one table.
 ///
-/// A point that the folder already holds is not run again, so a sweep that was interrupted goes on where it was. The table is the same
+/// A point that the folder already holds is not run again, so an interrupted sweep continues. The table is the same
 /// for any number of threads.
 #[derive(Debug, Args)]
 #[command(

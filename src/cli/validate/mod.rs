@@ -84,7 +84,7 @@ pub struct Arguments {
     /// The machine, whatever platform a table names: a TOML file, or the name of a shipped one
     #[arg(long, value_name = "CONFIG")]
     hw: Option<String>,
-    /// A design to lay over the machine. May be given several times
+    /// A design that overrides values of the machine. May be given several times
     #[arg(long, value_name = "DESIGN")]
     design: Vec<String>,
     /// Set one value of the machine, above all files. May be given several times

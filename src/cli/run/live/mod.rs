@@ -38,8 +38,8 @@ pub(super) use watcher::{Subject, Watcher};
 /// Arguments.
 #[derive(Debug, Clone, Args, Default)]
 pub(in crate::cli) struct LiveArguments {
-    /// Serve a page of the run while it goes on, to this computer only: progress, queues, units; pause, step to the next message, record from
-    /// there. Its address is printed on standard error; the port is a free one if not given. One thread simulates, whatever --threads says
+    /// Serve a page of the run in progress, to this computer only: progress, queues, units; pause, step to the next message, record from
+    /// there. Its address is printed on standard error; the port is a free one if not given. One thread simulates, regardless of --threads
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     live: Option<u16>,
     /// Begin paused, and at the end serve the page until it is closed there or Ctrl-C comes
