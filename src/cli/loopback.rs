@@ -6,11 +6,12 @@
 //!
 //! One thread serves all. Whoever does not know the address, which holds a random token, finds nothing. A request that calls the server by another name
 //! than the loopback's is refused, so that no page of the web can reach it by a name of its own; so is one that another page sends. What a stranger may take of the program is bounded:
-//! connections, bytes and number of headers, the time until they are there, the time of a connection; no request has a body. Where there are too many
+//! connections, bytes and number of headers, the time until they are there, the time of a connection. A request has a body where its site takes one, of as many
+//! bytes as it says, and one at a time. Where there are too many
 //! connections, the oldest that has not shown the token goes. A handler that panics ends its connection, and nothing else.
 
 use super::Failure;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     body::{Body, Bytes, Incoming},
@@ -40,7 +41,7 @@ use std::{
 use tokio::{
     net::TcpStream,
     runtime::Builder,
-    sync::Notify,
+    sync::{Mutex, Notify},
     task::{AbortHandle, yield_now},
     time::{sleep, timeout},
 };
@@ -56,12 +57,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OLD: Duration = Duration::from_secs(60);
 /// No connection is older.
 const OLDEST: Duration = Duration::from_secs(120);
+/// So long a body may take to come.
+const BODY: Duration = Duration::from_secs(60);
 /// So long nothing is accepted after the system has refused: it has no descriptors left, most likely.
 const PAUSE: Duration = Duration::from_millis(50);
 /// So long the last answers have to be sent.
 const LAST: Duration = Duration::from_millis(300);
 
 pub(super) trait Site: Send + Sync + 'static {
+    /// How many bytes the body of such a request may have.
+    fn takes(&self, _asked: Asked<'_>) -> usize {
+        0
+    }
+
     /// The answer to a request below the address. It must not block.
     fn answer(&self, asked: Asked<'_>) -> impl Future<Output = Answer> + Send;
 }
@@ -73,6 +81,7 @@ pub(super) struct Asked<'a> {
     /// What follows the address.
     pub path: &'a str,
     pub query: &'a str,
+    pub body: &'a Bytes,
 }
 
 #[derive(Debug)]
@@ -136,6 +145,8 @@ struct House<S> {
     /// What each path begins with.
     root: String,
     site: S,
+    /// Held by the request whose body comes.
+    body: Mutex<()>,
 }
 
 struct Guest {
@@ -155,7 +166,7 @@ impl Server {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let root = format!("/{}/", token());
         let address = format!("http://{}{root}", hosts[0]);
-        let house = Arc::new(House { hosts, root, site });
+        let house = Arc::new(House { hosts, root, site, body: Mutex::default() });
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         listener.set_nonblocking(true)?;
         let listener = {
@@ -228,7 +239,7 @@ fn receive<S: Site>(stream: TcpStream, house: Arc<House<S>>, graceful: &Graceful
     let service = service_fn(move |request: Request<Incoming>| {
         let (house, known) = (Arc::clone(&house), Arc::clone(&guest_is_known));
         async move {
-            let answer = house.answer(&request, &known).await;
+            let answer = house.answer(request, &known).await;
             let closes = !known.load(Ordering::Relaxed) || since.elapsed() > OLD;
             Ok::<_, Infallible>(answer.response(closes))
         }
@@ -244,7 +255,7 @@ fn receive<S: Site>(stream: TcpStream, house: Arc<House<S>>, graceful: &Graceful
 }
 
 impl<S: Site> House<S> {
-    async fn answer(&self, request: &Request<Incoming>, known: &AtomicBool) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, known: &AtomicBool) -> Answer {
         let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
         if !self.hosts.iter().any(|name| host == Some(name.as_bytes())) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to the loopback's names only\n");
@@ -256,13 +267,38 @@ impl<S: Site> House<S> {
         if !origin.is_none_or(is_own) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to its own page only\n");
         }
-        let Some(path) = request.uri().path().strip_prefix(&self.root) else { return Answer::none() };
+        let (head, body) = request.into_parts();
+        let Some(path) = head.uri.path().strip_prefix(&self.root) else { return Answer::none() };
         known.store(true, Ordering::Relaxed);
-        if !request.body().is_end_stream() {
-            return Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n");
+        let query = head.uri.query().unwrap_or_default();
+        let asked = Asked { method: &head.method, path, query, body: &Bytes::new() };
+        if body.is_end_stream() {
+            return self.site.answer(asked).await;
         }
-        let query = request.uri().query().unwrap_or_default();
-        self.site.answer(Asked { method: request.method(), path, query }).await
+        match self.site.takes(asked) {
+            0 => Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n"),
+            most => {
+                let _only = self.body.lock().await;
+                match received(body, most).await {
+                    Ok(body) => self.site.answer(Asked { body: &body, ..asked }).await,
+                    Err(refused) => refused,
+                }
+            }
+        }
+    }
+}
+
+/// A body of at most so many bytes.
+async fn received(body: Incoming, most: usize) -> Result<Bytes, Answer> {
+    let large = || Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "the file is too large for this page\n");
+    if body.size_hint().lower() > most as u64 {
+        return Err(large());
+    }
+    match timeout(BODY, Limited::new(body, most).collect()).await {
+        Ok(Ok(all)) => Ok(all.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(large()),
+        Ok(Err(_)) => Err(Answer::text(StatusCode::BAD_REQUEST, "the file did not come to its end\n")),
+        Err(_) => Err(Answer::text(StatusCode::REQUEST_TIMEOUT, "the file took too long to come\n")),
     }
 }
 
@@ -294,9 +330,17 @@ mod tests {
     struct Fragile;
 
     impl Site for Fragile {
-        async fn answer(&self, Asked { path, .. }: Asked<'_>) -> Answer {
+        fn takes(&self, Asked { path, .. }: Asked<'_>) -> usize {
+            if path == "five" { 5 } else { 0 }
+        }
+
+        async fn answer(&self, Asked { path, body, .. }: Asked<'_>) -> Answer {
             assert!(path != "panic", "as asked for");
-            Answer::text(StatusCode::OK, "well\n")
+            Answer::new(
+                StatusCode::OK,
+                "text/plain",
+                if body.is_empty() { Bytes::from_static(b"well\n") } else { body.clone() },
+            )
         }
     }
 
@@ -343,6 +387,14 @@ mod tests {
         assert_eq!(status(&get(&server, "", "Content-Length: 99999999999999999999\r\n")), Some(400));
         assert_eq!(status(&get(&server, "", "Transfer-Encoding: chunked\r\n")), Some(413));
         assert_eq!(status(&ask(&server, "nonsense\r\n\r\n")), Some(400));
+        let sent = |body: &str| get(&server, "five", body);
+        assert!(sent("Content-Length: 5\r\nConnection: close\r\n\r\nabcde").ends_with("\r\n\r\nabcde"));
+        assert!(sent("Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nab\r\n0\r\n").ends_with("ab"));
+        assert_eq!(status(&sent("Content-Length: 6\r\nConnection: close\r\n\r\nabcdef")), Some(413));
+        assert_eq!(
+            status(&sent("Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n6\r\nabcdef\r\n0\r\n")),
+            Some(413)
+        );
         server.end();
     }
 

@@ -90,6 +90,11 @@ impl Progress {
         Self { interruption: Interruption::listen(), bar: bar(), seen: io::stderr().is_terminal() }
     }
 
+    /// Shows nothing, and goes on until this asks to stop.
+    pub fn hidden(interruption: &Interruption) -> Self {
+        Self { interruption: interruption.clone(), bar: ProgressBar::hidden(), seen: false }
+    }
+
     /// Whether nobody has asked to stop.
     pub fn go_on(&self) -> Control {
         if self.interruption.asked() { Control::Stop } else { Control::Continue }

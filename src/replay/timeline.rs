@@ -20,10 +20,10 @@ const GPUS: u32 = 4;
 /// What is done in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// The host is in a call that copies.
-    Copies,
-    /// The same, of a step, where the call returns when its copy is done.
+    /// The host is in a call that copies, and that returns when its copy is done.
     Holds,
+    /// The host is in another call that copies.
+    Copies,
     /// The host is in a call that launches a kernel, a graph or a fill.
     Launches,
     /// The host waits for the GPU.
@@ -41,7 +41,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    pub const HOST: [Self; 4] = [Self::Copies, Self::Launches, Self::Waits, Self::OtherCalls];
+    pub const HOST: [Self; 5] = [Self::Holds, Self::Copies, Self::Launches, Self::Waits, Self::OtherCalls];
     pub const GPU: [Self; 4] = [Self::Kernels, Self::H2d, Self::D2h, Self::OtherWork];
 
     const fn of_call(kind: CallKind) -> Self {
@@ -94,19 +94,18 @@ impl Timeline {
     #[must_use]
     pub fn of(job: &Job, played: &Played) -> Self {
         let first = played.ops.iter().map(|op| op.start).min().unwrap_or(0);
-        let rows = Self::within(job, played, Span { start: first, end: Ns::MAX }, |call, _| Mark::of_call(call.kind));
-        Self { rows, end: played.device_time() }
+        Self { rows: Self::within(job, played, Span { start: first, end: Ns::MAX }), end: played.device_time() }
     }
 
-    /// The same of what lies in a step, from the step's start. Calls whose copies hold the host are marked.
+    /// The same of what lies in a step, from the step's start.
     #[must_use]
     pub fn of_step(job: &Job, played: &Played, step: Span) -> Self {
-        let mark =
-            |call: &Call, span: &Span| if holds(call, span, played) { Mark::Holds } else { Mark::of_call(call.kind) };
-        Self { rows: Self::within(job, played, step, mark), end: step.duration() }
+        Self { rows: Self::within(job, played, step), end: step.duration() }
     }
 
-    fn within(job: &Job, played: &Played, all: Span, of_call: impl Fn(&Call, &Span) -> Mark) -> Vec<Row> {
+    fn within(job: &Job, played: &Played, all: Span) -> Vec<Row> {
+        let of_call =
+            |call: &Call, span: &Span| if holds(call, span, played) { Mark::Holds } else { Mark::of_call(call.kind) };
         let mut rows: Vec<Row> = owners(job).into_iter().map(|owner| Row { owner, marks: Vec::new() }).collect();
         let mut add = |owner: Owner, mark: Mark, span: &Span| {
             let inside = |date: Ns| date.min(all.end).saturating_sub(all.start);
@@ -251,7 +250,7 @@ mod tests {
         assert_eq!(owners, [Owner::Thread(0), Owner::Gpu(0, Mark::Kernels), Owner::Gpu(0, Mark::H2d)]);
         let span = |start, end| Span { start, end };
         let host = [
-            (Mark::Copies, span(0, 50_000)),
+            (Mark::Holds, span(0, 50_000)),
             (Mark::Launches, span(60_000, 65_000)),
             (Mark::Waits, span(70_000, 170_000)),
         ];

@@ -9,6 +9,8 @@
 //! | `second-stream` | copies to the GPU do not wait for what is on their stream |
 //! | `pinned`, `pageable` | the other kind of host memory |
 //! | `openssl` | the CPU seals at what one core does with OpenSSL 3.1.0 and later |
+//!
+//! Several are made together, one after the other, if their names are joined by `+`.
 
 use super::{
     Ns,
@@ -110,6 +112,15 @@ pub fn row(
     WhatIf { name: name.to_owned(), what: what.to_owned(), how, calls, ns, step_ns, off_step_ns: None, gain }
 }
 
+/// A program that was changed and played again.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    pub row: WhatIf,
+    /// The changed program of the first rank.
+    pub job: Job,
+    pub played: Played,
+}
+
 /// Plays each change of `wanted` that this program can be given, the best first.
 ///
 /// # Errors
@@ -121,34 +132,55 @@ pub fn what_if(
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<WhatIf>, ReplayError> {
     let mut rows = Vec::new();
-    for (name, what, _) in CHANGES.iter().filter(|(name, ..)| wanted(name)) {
-        let ranks: Vec<Changed> =
-            [question].into_iter().chain(&question.mates).map(|rank| change(name, rank, machine)).collect();
-        let Changed { how, on, .. } = &ranks[0];
-        let calls = ranks.iter().map(|rank| rank.calls).sum();
-        if calls == 0 {
-            continue;
-        }
-        let mut all = ranks.iter().zip([question].into_iter().chain(&question.mates)).map(|(rank, before)| Question {
-            job: &rank.job,
-            keys: rank.keys.clone(),
-            off: before.off.clone(),
-            simulator: before.simulator,
-            mates: Vec::new(),
-            node: Node::default(),
-        });
-        let Some(own) = all.next() else { continue };
-        let changed = own.beside(all.collect(), question.node.clone());
-        let played = changed.secure(on.as_ref().unwrap_or(machine), Causes::default())?.played;
-        let mut row = row(question.job, (cc, &played), name, what, (how.clone(), calls));
-        if let Some(steps) = question.job.steps.as_ref().filter(|_| matches!(*name, "graph" | "events")) {
-            let off = changed.off(machine)?.played;
-            row.off_step_ns = Some(length(question.job, &off) / steps.count().max(1) as u64);
-        }
-        rows.push(row);
+    for (name, ..) in CHANGES.iter().filter(|(name, ..)| wanted(name)) {
+        rows.extend(try_change(question, machine, cc, name)?.map(|tried| tried.row));
     }
     rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
     Ok(rows)
+}
+
+/// Plays a change, or several joined by `+`; nothing if the program has no call that it changes.
+///
+/// # Errors
+/// [`ReplayError`]
+pub fn try_change(
+    question: &Question<'_>,
+    machine: &Resolved,
+    cc: &Played,
+    names: &str,
+) -> Result<Option<Tried>, ReplayError> {
+    let before = || [question].into_iter().chain(&question.mates);
+    let mut ranks: Vec<Changed> = before().map(|rank| Changed::by(names, rank, machine)).collect();
+    let calls = ranks.iter().map(|rank| rank.calls).sum();
+    if calls == 0 {
+        return Ok(None);
+    }
+    let mut all = ranks.iter().zip(before()).map(|(rank, before)| Question {
+        job: &rank.job,
+        keys: rank.keys.clone(),
+        off: before.off.clone(),
+        simulator: before.simulator,
+        mates: Vec::new(),
+        node: Node::default(),
+    });
+    let Some(own) = all.next() else { return Ok(None) };
+    let changed = own.beside(all.collect(), question.node.clone());
+    let Changed { how, on, .. } = &ranks[0];
+    let played = changed.secure(on.as_ref().unwrap_or(machine), Causes::default())?.played;
+    let what: Vec<&str> = parts_of(names).map(|(_, what, _)| *what).collect();
+    let mut row = row(question.job, (cc, &played), names, &what.join(", "), (how.join("; "), calls));
+    let calls_only = parts_of(names).all(|(name, ..)| matches!(*name, "graph" | "events"));
+    if let Some(steps) = question.job.steps.as_ref().filter(|_| calls_only) {
+        let off = changed.off(machine)?.played;
+        row.off_step_ns = Some(length(question.job, &off) / steps.count().max(1) as u64);
+    }
+    drop(changed);
+    Ok(Some(Tried { row, job: ranks.swap_remove(0).job, played }))
+}
+
+/// The changes whose names are joined by `+`.
+fn parts_of(names: &str) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static [Cause])> {
+    names.split('+').filter_map(|part| CHANGES.iter().find(|(name, ..)| *name == part))
 }
 
 /// A rank whose program is changed.
@@ -157,34 +189,43 @@ struct Changed {
     keys: Vec<Option<CopyKey>>,
     /// Another machine that it is on.
     on: Option<Resolved>,
-    how: String,
+    how: Vec<String>,
     /// Calls that are changed.
     calls: usize,
 }
 
-fn change(name: &str, question: &Question<'_>, machine: &Resolved) -> Changed {
-    let mut job = question.job.clone();
-    let mut keys = question.keys.clone();
-    let mut on = None;
-    let (how, calls) = match name {
-        "graph" => {
-            let gap = ns(machine.machine.calls.as_ref().map_or_else(Default::default, |spec| spec.gap.off));
-            graph(&mut job, gap.min(GRAPH_GAP))
-        }
-        "copy-thread" => {
-            marked(&mut job, Change::Aside, "read-backs return at once; they are made one after the other", Way::D2h)
-        }
-        "second-stream" => marked(&mut job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
-        "batch" => batch(&mut job, &mut keys),
-        "events" => events(&mut job),
-        "openssl" => {
-            on = faster(machine);
-            let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
-            (NEW_LIBRARY.to_owned(), count)
-        }
-        other => memory(&mut keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
-    };
-    Changed { job, keys, on, how, calls }
+impl Changed {
+    /// A rank with these changes, one after the other.
+    fn by(names: &str, rank: &Question<'_>, machine: &Resolved) -> Self {
+        let (job, keys) = (rank.job.clone(), rank.keys.clone());
+        let mut all = Self { job, keys, on: None, how: Vec::new(), calls: 0 };
+        parts_of(names).for_each(|(name, ..)| all.change(name, machine));
+        all
+    }
+
+    fn change(&mut self, name: &str, machine: &Resolved) {
+        let Self { job, keys, on, .. } = self;
+        let (how, calls) = match name {
+            "graph" => {
+                let gap = ns(machine.machine.calls.as_ref().map_or_else(Default::default, |spec| spec.gap.off));
+                graph(job, gap.min(GRAPH_GAP))
+            }
+            "copy-thread" => {
+                marked(job, Change::Aside, "read-backs return at once; they are made one after the other", Way::D2h)
+            }
+            "second-stream" => marked(job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
+            "batch" => batch(job, keys),
+            "events" => events(job),
+            "openssl" => {
+                *on = faster(machine);
+                let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
+                (NEW_LIBRARY.to_owned(), count)
+            }
+            other => memory(keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
+        };
+        self.how.push(how);
+        self.calls += calls;
+    }
 }
 
 /// Whether a call can be part of a graph: what it launches, and on which stream.
@@ -252,7 +293,8 @@ fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
 
 fn marked(job: &mut Job, change: Change, how: &str, wanted: Way) -> (String, usize) {
     let mut count = 0;
-    for call in &mut job.calls {
+    // One that is gone stays gone.
+    for call in job.calls.iter_mut().filter(|call| call.change == Change::None) {
         let op = call.ops.first().map(|op| &job.ops[*op as usize]);
         let copies = op.is_some_and(|op| matches!(op.work, Work::Copy { way, .. } if way == wanted));
         if copies && !matches!(call.kind, CallKind::Synchronize(_) | CallKind::GraphLaunch) {

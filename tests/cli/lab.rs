@@ -6,7 +6,7 @@ use proptest::{prelude::*, sample::select};
 use sealsim::{
     cli::{
         Interruption,
-        lab::{Question, State, answer},
+        lab::{Dropped, Memory, ProgramState, Question, State, answer},
     },
     config::{Role, Shipped},
 };
@@ -59,12 +59,14 @@ fn timeless(text: &str) -> Json {
 }
 
 fn agrees(query: &str, question: Question) {
-    let state = State::read(query, &[]).unwrap();
-    let command = state.command(question);
+    says_what_is_printed(&State::read(query, &[]).unwrap().command(question), &mut Memory::default());
+}
+
+fn says_what_is_printed(command: &[String], memory: &mut Memory) {
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(&command[1..]).args(["--format", "json"]).output();
     let output = output.unwrap();
     let (printed, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    match answer(&command, &Interruption::default()) {
+    match answer(command, &Interruption::default(), memory) {
         Ok(answer) => assert_eq!(timeless(&answer.json), timeless(&printed), "{command:?}"),
         Err(failure) => {
             assert_eq!(output.status.code(), Some(failure.status().into()), "{command:?} {said}");
@@ -91,6 +93,34 @@ proptest! {
     }
 }
 
+/// A warm decode loop of a PyTorch profiler.
+const LOOP: &str = "validation/traces/h100-decode-eager-1.json.gz";
+
+/// What a page asks whose switches are moved one after the other: the second answers rest on what the first have simulated.
+#[test]
+fn a_program_with_its_switches_is_that_of_the_command_line() {
+    let [gpu, api] = ["gpu", "api"].map(|table| format!("validation/traces/kmeans-off-cuda_{table}_trace.csv.gz"));
+    let (dropped, mut memory) = (Dropped::new().unwrap(), Memory::default());
+    let programs = [LOOP, &gpu, &api].map(str::to_owned);
+    let encoded = |name: &str| name.replace('/', "%2F");
+    let tables = format!("program={}&api={}", encoded(&gpu), encoded(&api));
+    let program = format!("program={}", encoded(LOOP));
+    for query in [
+        program.clone(),
+        format!("{program}&change=graph"),
+        format!("{program}&change=graph&change=copy-thread&change=openssl"),
+        format!("{program}&change=graph&design=fastrack&hw=hgx-h100-8gpu&expand=8"),
+        format!("{program}&step_time=12ms&change=graph&design=hold"),
+        format!("{program}&step_time=1ns"),
+        tables.clone(),
+        format!("{tables}&change=pageable&change=openssl"),
+        "program=decode-loop&change=batch".to_owned(),
+    ] {
+        let state = ProgramState::read(&query, (&[], &programs, &dropped)).unwrap();
+        says_what_is_printed(&state.command(), &mut memory);
+    }
+}
+
 /// Curves take seconds each.
 #[test]
 fn a_curve_is_that_of_the_command_line() {
@@ -106,7 +136,12 @@ struct Lab {
 
 impl Lab {
     fn begin(folder: &Path, arguments: &[&str]) -> Self {
+        Self::begin_with(folder, arguments, &[])
+    }
+
+    fn begin_with(folder: &Path, arguments: &[&str], variables: &[(&str, &Path)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+        command.envs(variables.iter().copied());
         command.current_dir(folder).args(["lab", "--no-open"]).args(arguments);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -119,12 +154,21 @@ impl Lab {
 
     /// Status, head and body of an answer. Each line of `more` is a header.
     fn ask(&self, method: &str, path: &str, more: &str) -> (u16, String, String) {
+        self.ask_with(method, path, more, &[])
+    }
+
+    fn send(&self, path: &str, body: &[u8]) -> (u16, String) {
+        let (status, _, said) = self.ask_with("POST", path, &format!("Content-Length: {}\r\n", body.len()), body);
+        (status, said)
+    }
+
+    fn ask_with(&self, method: &str, path: &str, more: &str, body: &[u8]) -> (u16, String, String) {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let host = if more.contains("Host:") { String::new() } else { format!("Host: {}\r\n", self.host) };
         let request = format!("{method} /{}/{path} HTTP/1.1\r\n{host}{more}Connection: close\r\n\r\n", self.token);
         // A server may refuse before it has all of it.
-        let _ = stream.write_all(request.as_bytes());
+        let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body));
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -248,6 +292,81 @@ fn runs_end_with_those_who_wait_for_them() {
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     drop(idle);
     lab.end();
+}
+
+/// A profile that is dropped is played as the file is, and is nowhere but in a folder that goes with the program.
+#[test]
+fn a_dropped_profile_is_played_and_leaves_nothing() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let profile = fs::read(LOOP).unwrap();
+    let lab = Lab::begin_with(folder.path(), &[], &[("TMPDIR", temporary.path())]);
+    let dropped = |name: &str, bytes: &[u8]| lab.send(&format!("drop?name={name}"), bytes);
+    let (status, said) = dropped("..%2Fmy+job.json.gz", &profile);
+    assert_eq!(status, 200, "{said}");
+    let program = serde_json::from_str::<Json>(&said).unwrap()["program"].as_str().unwrap().to_owned();
+    assert!(program.ends_with("/my_job.json.gz"), "{program}");
+    let encoded = program.replace('/', "%2F");
+    let (status, body) = lab.get(&format!("program?program={encoded}&change=graph"));
+    let body: Json = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        (status, &body["command"]),
+        (200, &"sealsim replay my_job.json.gz --what-if changes --what-if graph".into())
+    );
+    let command = ["replay", LOOP, "--what-if", "changes", "--what-if", "graph", "--format", "json"];
+    let printed = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(command).output().unwrap().stdout;
+    assert_eq!(body["answer"], serde_json::from_slice::<Json>(&printed).unwrap());
+    let picture = lab.get(&format!("program.svg?program={encoded}&change=graph")).1;
+    assert!(picture.contains("copies that hold it") && picture.contains(">graph: "), "{picture}");
+    // What is no profile says so, by the name that it was dropped with.
+    let no_profile = b"\x1f\x8b no gzip at all".to_vec();
+    for (name, bytes, says) in [
+        ("a.json", b"{\"traceEvents\":[{".to_vec(), "a.json"),
+        ("b.gz", no_profile, "b.gz"),
+        ("c.bin", vec![0; 4096], "c.bin"),
+        ("d.json", Vec::new(), "d.json"),
+        ("e.json", b"{\"traceEvents\":[]}".to_vec(), "no event in it"),
+    ] {
+        let (status, said) = dropped(name, &bytes);
+        assert_eq!(status, 200, "{said}");
+        let name = serde_json::from_str::<Json>(&said).unwrap()["program"].as_str().unwrap().replace('/', "%2F");
+        let (status, said) = lab.get(&format!("program?program={name}"));
+        let place = temporary.path().display().to_string();
+        assert!(status == 422 && said.contains(says) && !said.contains(&place), "{name}: {status} {said}");
+    }
+    assert_eq!(dropped("x.toml", b"machine = \"/etc/passwd\"").0, 422);
+    assert_eq!(lab.send("drop", b"{}").0, 400);
+    assert_eq!(lab.send(&format!("quick?{SMALL}"), b"{}").0, 413);
+    assert_eq!(lab.ask("POST", "drop?name=big.json", "Content-Length: 999999999\r\n").0, 413);
+    assert_eq!(lab.ask("POST", "drop?name=x", "Origin: http://evil.example\r\nContent-Length: 2\r\n").0, 403);
+    assert_eq!(lab.get("program?program=%2Fetc%2Fpasswd").0, 400);
+    assert_eq!(lab.get("program?program=ffffffff%2Fgone.json").0, 400);
+    lab.end();
+    for folder in [&folder, &temporary] {
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_profile_on_the_command_line_is_where_the_page_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(LOOP, folder.path().join("job.json.gz")).unwrap();
+    let lab = Lab::begin(folder.path(), &["job.json.gz", "--hw", "hgx-h100-8gpu"]);
+    let choices: Json = serde_json::from_str(&lab.get("choices").1).unwrap();
+    assert_eq!(choices["program"], "program=job.json.gz&hw=hgx-h100-8gpu");
+    assert!(choices["first"].as_str().unwrap().starts_with("machine=hgx-h100-8gpu&"), "{choices}");
+    let (status, body) = lab.get("program?program=job.json.gz&hw=hgx-h100-8gpu");
+    assert!(
+        status == 200 && body.contains("sealsim replay job.json.gz --hw hgx-h100-8gpu --what-if changes"),
+        "{body}"
+    );
+    lab.end();
+    for (wrong, status) in
+        [(&["no.json", "--hw", "h100-nvl-tdx"][..], 4), (&["a", "b"], 2), (&["--hw", "h100-nvl-tdx"], 2)]
+    {
+        let command =
+            Command::new(env!("CARGO_BIN_EXE_sealsim")).args(["lab", "--no-open"]).args(wrong).output().unwrap();
+        assert_eq!(command.status.code(), Some(status), "{wrong:?}");
+    }
 }
 
 #[test]

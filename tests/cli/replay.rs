@@ -87,11 +87,11 @@ fn the_picture_in_the_documentation_is_what_the_command_draws() {
     let file = folder.path().join("replay.svg").display().to_string();
     let [gpu, api] =
         ["gpu", "api"].map(|table| format!("validation/traces/streamcluster-off-cuda_{table}_trace.csv.gz"));
-    text(&sealsim(&["replay", &gpu, "--api", &api, "--design", "direct+overlap", "--plot", &file]));
+    text(&sealsim(&["replay", &gpu, "--api", &api, "--all", "--design", "direct+overlap", "--plot", &file]));
     let (drawn, made) = (fs::read_to_string("docs/replay.svg").unwrap(), fs::read_to_string(file).unwrap());
     assert!(
         drawn == made,
-        "make it anew: sealsim replay {gpu} --api {api} --design direct+overlap --plot docs/replay.svg"
+        "make it anew: sealsim replay {gpu} --api {api} --all --design direct+overlap --plot docs/replay.svg"
     );
     assert!(made.len() < 300_000, "{} bytes", made.len());
 }
@@ -235,6 +235,22 @@ fn a_loop_is_shown_by_a_step_within_80_columns() {
     let page = fs::read_to_string(page).unwrap();
     let step = page.find(r#""step":{"number":"#).unwrap();
     assert!(page[step..].contains("copy calls that hold the host"));
+    // So does a picture, with changes by name and several at once; `changes` are rows alone.
+    let plot = path("step.svg");
+    let changes = ["--what-if", "changes", "--what-if", "copy-thread+graph", "--plot", &plot, "--format", "json"];
+    let json: Json = serde_json::from_str(&text(&sealsim(&[&["replay", LOOP], &changes[..]].concat()))).unwrap();
+    let rows = json["what_if"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{rows:?}"));
+    let (both, graph, thread) = (row("copy-thread+graph"), row("graph"), row("copy-thread"));
+    assert_eq!(both["calls"].as_u64().unwrap(), graph["calls"].as_u64().unwrap() + thread["calls"].as_u64().unwrap());
+    assert!(both["gain"].as_f64() >= graph["gain"].as_f64(), "{both}");
+    let svg = fs::read_to_string(&plot).unwrap();
+    assert!(
+        [">off: ", ">cc: ", ">copy-thread+graph: ", "start of the step"].iter().all(|has| svg.contains(has)),
+        "{svg}"
+    );
+    assert!(!svg.contains(">graph: "));
+    assert_eq!(sealsim(&["replay", LOOP, "--what-if", "graph+fastrack"]).status.code(), Some(2));
     // A program without a loop has no step.
     let refused = sealsim(&[&["replay"], &PAIR[..], &["--trace", &path("none")]].concat());
     assert_eq!(refused.status.code(), Some(2));

@@ -1,7 +1,7 @@
 //! The answer to a command: what it prints as JSON, from the same code.
 
-use super::super::{Arguments, Failure, Verb, compare, explain, run, run::Interruption};
-use crate::report::plot::drawing::Drawing;
+use super::super::{Arguments, Failure, Verb, compare, explain, replay, run, run::Interruption};
+use crate::{replay::Known, report::plot::drawing::Drawing};
 use clap::Parser;
 use miette::miette;
 
@@ -22,13 +22,38 @@ impl Answer {
     }
 }
 
+/// What copies take in the program that was asked about last, so that each of its switches is answered soon.
+#[derive(Debug, Default)]
+pub struct Memory {
+    program: Vec<String>,
+    known: Known,
+}
+
+impl Memory {
+    fn of(&mut self, command: &[String]) -> &Known {
+        // Changes and designs play the same copies again.
+        let same = |two: &[String]| ["--what-if", "--design"].contains(&two[0].as_str());
+        let mut program = Vec::new();
+        let mut words = command;
+        while let [first, rest @ ..] = words {
+            let skipped = words.len() >= 2 && same(words);
+            words = if skipped { &rest[1..] } else { rest };
+            program.extend((!skipped).then(|| first.clone()));
+        }
+        if self.program != program {
+            *self = Self { program, known: Known::default() };
+        }
+        &self.known
+    }
+}
+
 /// Answers a command as the command line does, in one thread. `stop` ends it.
 ///
 /// # Errors
 /// What the command would have failed for.
-pub fn answer(command: &[String], stop: &Interruption) -> Result<Answer, Failure> {
+pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> Result<Answer, Failure> {
     let mut words: Vec<_> = command.iter().map(String::as_str).collect();
-    if let Some(&("run" | "compare")) = words.get(1) {
+    if let Some(&("run" | "compare" | "replay")) = words.get(1) {
         words.extend(["--threads", "1"]);
     }
     let parsed = Arguments::try_parse_from(words);
@@ -37,6 +62,10 @@ pub fn answer(command: &[String], stop: &Interruption) -> Result<Answer, Failure
         Verb::Explain(arguments) => explain::answer(&arguments, stop).map(Answer::of),
         Verb::Compare(arguments) => {
             let (json, drawing) = compare::answer(&arguments, stop)?;
+            Ok(Answer { drawing: Some(drawing), ..Answer::of(json) })
+        }
+        Verb::Replay(arguments) => {
+            let (json, drawing) = replay::answer(&arguments, stop, memory.of(command))?;
             Ok(Answer { drawing: Some(drawing), ..Answer::of(json) })
         }
         Verb::Describe(arguments) => {

@@ -5,14 +5,18 @@
 //! ```
 
 mod answer;
+mod dropped;
 mod inside;
 mod iteration;
+mod program;
 mod simulator;
 mod site;
 mod state;
 
-pub use answer::{Answer, answer};
+pub use answer::{Answer, Memory, answer};
+pub use dropped::Dropped;
 pub use iteration::IterationState;
+pub use program::ProgramState;
 pub use state::{Question, State, StateError};
 
 use super::{
@@ -24,10 +28,13 @@ use super::{
 };
 use clap::Args;
 use inside::Inside;
+use miette::miette;
 use simulator::Simulator;
 use site::LabSite;
 use std::{
+    path::Path,
     process::{Command, Stdio},
+    sync::Arc,
     thread,
     time::Duration,
 };
@@ -42,16 +49,21 @@ The address is printed, and opened in a browser if there is one. It holds a rand
 
 The page begins with the machine and what lies over it here. Choose other machines and designs, search parameters by name, unit or meaning, and move them: \
 each has its range and its source. The first answer comes within a moment, of large copies from a sample, and says so; then the exact one with what limits the copy, the path \
-of a message, and the rate by the size of a copy. A second state beside the first shows what a change does. Two more views simulate a shipped workload with designs beside each other, and look inside a run.
+of a message, and the rate by the size of a copy. A second state beside the first shows what a change does. Three more views replay a profile of your own with confidential computing and with changes that are switched on, \
+simulate a shipped workload with designs beside each other, and look inside a run.
+
+PROFILE is what `sealsim replay` reads: a file of the PyTorch profiler, Nsight Systems or Chakra; several are ranks of one job, and --hw is their machine. The page takes such \
+files too, up to 128 MiB each.
 
 Each answer is the JSON of a command, which the page shows: what it says, the command line says too. The page can give any shipped machine and design, \
-and the files that this command names; it reads no other file and writes none. One question at a time is simulated, in one thread, besides the run that is looked into.
+and the files that this command names; it reads no other file. Profiles that are dropped on it are kept in a temporary folder until the program ends; nothing else is written. One question at a time is simulated, in one thread, besides the run that is looked into.
 
 Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 a port that cannot be had.
 
 Examples:
   sealsim lab
   sealsim lab hgx-h100-8gpu --design fastrack
+  sealsim lab job.json.gz --hw hgx-h100-8gpu
   sealsim lab my-machine.toml --design my-idea.toml --port 8080 --no-open
 
 docs/lab.md describes the page.")]
@@ -69,9 +81,13 @@ pub struct Arguments {
 /// The machine that the page begins with.
 #[derive(Debug, Args)]
 struct LabMachine {
-    /// The machine to begin with: a TOML file, or the name of a shipped one. A file takes precedence
-    #[arg(value_name = "CONFIG", default_value = "h100-nvl-tdx")]
-    config: String,
+    /// The machine to begin with: a TOML file, or the name of a shipped one [default: h100-nvl-tdx]. Or profiles to begin with: with --hw, or files that are no
+    /// TOML
+    #[arg(value_name = "CONFIG|PROFILE")]
+    files: Vec<String>,
+    /// The machine of profiles
+    #[arg(long, value_name = "CONFIG", requires = "files")]
+    hw: Option<String>,
     #[command(flatten)]
     overlays: super::OverlayArguments,
 }
@@ -81,12 +97,18 @@ struct LabMachine {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let LabMachine { config, overlays } = &arguments.machine;
+    let LabMachine { overlays, .. } = &arguments.machine;
+    let (config, programs) = arguments.machine.parts()?;
     MachineArguments { config: config.clone(), overlays: overlays.clone() }.resolve()?;
     let interruption = Interruption::listen();
     let simulator = Simulator::begin().map_err(|error| Failure::input_output("lab: a thread", &error))?;
+    let dropped = Dropped::new().map_err(|error| Failure::input_output("lab: a temporary folder", &error))?;
     let offered = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
-    let site = LabSite { simulator, offered, first: first(config, overlays), inside: Inside::default() };
+    let program = (!programs.is_empty()).then(|| program_of(programs, arguments.machine.hw.as_deref(), overlays));
+    let first = first(&config, overlays);
+    let dropped = Arc::new(dropped);
+    let site =
+        LabSite { simulator, offered, programs: programs.to_vec(), dropped, first, program, inside: Inside::default() };
     let port = arguments.port;
     let server = Server::begin(port, site)
         .map_err(|error| loopback::refused(("lab", "leave out --port", "--port 8080"), port, &error))?;
@@ -100,6 +122,38 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     server.end();
     Ok(())
+}
+
+impl LabMachine {
+    /// The machine, and the profiles.
+    fn parts(&self) -> Result<(String, &[String]), Failure> {
+        let is_profile = |name: &String| {
+            let path = Path::new(name);
+            path.is_file() && path.extension().is_none_or(|ending| ending != "toml")
+        };
+        let machine = || self.hw.clone().unwrap_or_else(|| "h100-nvl-tdx".to_owned());
+        match &self.files[..] {
+            [] => Ok((machine(), &[])),
+            files if self.hw.is_some() || files.iter().all(is_profile) => {
+                let missing = files.iter().find(|file| !Path::new(file).is_file());
+                let failed = |file: &String| Failure::InputOutput(miette!("{file}: there is no such file"));
+                missing.map_or(Ok((machine(), files)), |file| Err(failed(file)))
+            }
+            [config] => Ok((config.clone(), &[])),
+            _ => {
+                let help = "give profiles alone, and their machine with --hw";
+                Err(Failure::Usage(miette!(help = help, "several files, not all of which are profiles")))
+            }
+        }
+    }
+}
+
+/// The program that the page begins with, as a query.
+fn program_of(programs: &[String], hw: Option<&str>, overlays: &super::OverlayArguments) -> String {
+    let part = |name: &str, value: &str| format!("{name}={}", state::encoded(value));
+    let parts = programs.iter().map(|program| part("program", program));
+    let parts = parts.chain(hw.map(|hw| part("hw", hw)));
+    parts.chain(overlays.design.iter().map(|design| part("design", design))).collect::<Vec<_>>().join("&")
 }
 
 /// The state that the page begins with, as a query.

@@ -1,6 +1,6 @@
 //! One thread that simulates, whoever asks. What nobody waits for any more is not begun, or is stopped.
 
-use super::answer::{Answer, answer};
+use super::answer::{Answer, Memory, answer};
 use crate::cli::{Failure, run::Interruption};
 use std::{
     collections::VecDeque,
@@ -83,12 +83,13 @@ impl Simulator {
     }
 
     fn work(&self) {
+        let mut memory = Memory::default();
         loop {
             let Piece { command, stop, reply } = self.next();
             if reply.is_closed() {
                 continue;
             }
-            let found = catch_unwind(AssertUnwindSafe(|| answer(&command, &stop)));
+            let found = catch_unwind(AssertUnwindSafe(|| answer(&command, &stop, &mut memory)));
             let found = match found {
                 Ok(found) => found.map(Arc::new).map_err(|failure: Failure| failure.told()),
                 Err(_) => {

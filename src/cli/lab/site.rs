@@ -5,16 +5,20 @@
 //!   QUESTION?STATE            { command, answer }: the JSON of the command
 //!   plot.svg?STATE, .pdf      the picture of the curve
 //!   workload?STATE            the same for a workload; workload.svg, workload.pdf
+//!   program?STATE             the same for a profile; program.svg, program.pdf
+//!   drop?name=NAME            keeps the profile in the body, and gives its name in states
 //!   inside/                   a run to look inside: the page of `run --live`; inside/begin?STATE begins it
 //!   machine.toml?STATE        the machine as a file
 //! ```
 
 use super::{
     answer::Answer as Found,
+    dropped::{Dropped, LARGEST},
     inside::Inside,
     iteration::{IterationState, workloads},
+    program::ProgramState,
     simulator::Simulator,
-    state::{Question, State, StateError},
+    state::{Question, State, StateError, pairs},
 };
 use crate::{
     cli::{
@@ -23,9 +27,10 @@ use crate::{
         page::shell_words,
     },
     config::{self, ConfigField},
+    replay::CHANGES,
     report::{html::lab, plot::Format},
 };
-use hyper::{Method, StatusCode};
+use hyper::{Method, StatusCode, body::Bytes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -33,21 +38,35 @@ pub struct LabSite {
     pub simulator: Arc<Simulator>,
     /// Machine files and designs that the command line names.
     pub offered: Vec<String>,
+    /// Profiles that it names.
+    pub programs: Vec<String>,
     /// The state that the page begins with.
     pub first: String,
+    /// Profiles that were dropped on the page.
+    pub dropped: Arc<Dropped>,
+    /// The program that the page begins with, if it does.
+    pub program: Option<String>,
     /// The run to look inside.
     pub inside: Inside,
 }
 
 impl Site for LabSite {
-    async fn answer(&self, Asked { method, path, query }: Asked<'_>) -> Answer {
+    fn takes(&self, Asked { method, path, .. }: Asked<'_>) -> usize {
+        if (method, path) == (&Method::POST, "drop") { LARGEST } else { 0 }
+    }
+
+    async fn answer(&self, asked: Asked<'_>) -> Answer {
+        let Asked { method, path, query, body } = asked;
         if let Some(path) = path.strip_prefix("inside/") {
             return self
                 .inside
-                .answer(Asked { method, path, query }, |query| {
+                .answer(Asked { path, ..asked }, |query| {
                     State::read(query, &self.offered).map(|state| state.watched()).map_err(wrong)
                 })
                 .await;
+        }
+        if (method, path) == (&Method::POST, "drop") {
+            return self.keep(query, body.clone()).await;
         }
         if method != Method::GET {
             return Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n");
@@ -63,6 +82,9 @@ impl Site for LabSite {
             "workload" => self.question(self.iteration(query)).await,
             "workload.svg" => self.plot(self.iteration(query), SVG).await,
             "workload.pdf" => self.plot(self.iteration(query), PDF).await,
+            "program" => self.question(self.program(query)).await,
+            "program.svg" => self.plot(self.program(query), SVG).await,
+            "program.pdf" => self.plot(self.program(query), PDF).await,
             "machine.toml" => self.toml(query).await,
             _ => match Question::ALL.into_iter().find(|question| question.name() == path) {
                 Some(question) => self.question(self.command(query, question)).await,
@@ -86,6 +108,9 @@ impl LabSite {
             "offered": self.offered,
             "shipped": list::shipped(),
             "workloads": workloads(),
+            "program": self.program,
+            "programs": self.programs,
+            "changes": CHANGES.map(|(name, what, _)| json!({ "name": name, "what": what })),
             "version": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -98,12 +123,30 @@ impl LabSite {
         IterationState::read(query, &self.offered).map(|state| state.command()).map_err(wrong)
     }
 
+    fn program(&self, query: &str) -> Command {
+        ProgramState::read(query, (&self.offered, &self.programs, &self.dropped))
+            .map(|state| state.command())
+            .map_err(wrong)
+    }
+
+    /// Keeps a file, aside: it may be large.
+    async fn keep(&self, query: &str, body: Bytes) -> Answer {
+        let name = pairs(query).ok().and_then(|pairs| pairs.into_iter().find(|(name, _)| name == "name"));
+        let Some((_, name)) = name else { return wrong(StateError::Missing("name")) };
+        let dropped = Arc::clone(&self.dropped);
+        match tokio::task::spawn_blocking(move || dropped.keep(&name, &body)).await {
+            Ok(Ok(name)) => object(&json!({ "program": name })),
+            Ok(Err(failure)) => refused(StatusCode::UNPROCESSABLE_ENTITY, failure.told()),
+            Err(_) => Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "the file could not be kept\n"),
+        }
+    }
+
     async fn question(&self, command: Command) -> Result<Answer, Answer> {
         let command = command?;
-        let words = json!(shell_words(&command));
+        let words = json!(self.dropped.told(&shell_words(&command)));
         let found = self.found(command).await?;
-        // The command's JSON as it is: nothing in between can change a figure.
-        let body = format!("{{\"command\":{words},\"answer\":{}}}", found.json);
+        // The command's JSON as it is, but for temporary paths: nothing in between can change a figure.
+        let body = self.dropped.told(&format!("{{\"command\":{words},\"answer\":{}}}", found.json));
         Ok(Answer::new(StatusCode::OK, "application/json", body))
     }
 
@@ -121,7 +164,8 @@ impl LabSite {
     }
 
     async fn found(&self, command: Vec<String>) -> Result<Arc<Found>, Answer> {
-        self.simulator.ask(command).await.map_err(|why| refused(StatusCode::UNPROCESSABLE_ENTITY, why))
+        let found = self.simulator.ask(command).await;
+        found.map_err(|why| refused(StatusCode::UNPROCESSABLE_ENTITY, self.dropped.told(&why)))
     }
 }
 

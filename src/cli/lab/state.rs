@@ -70,6 +70,13 @@ pub enum StateError {
     /// Neither shipped, nor given on the command line of the server.
     #[error("`{0}` is not shipped, and `sealsim lab` was not started with it")]
     NotOffered(String),
+    /// What is played is none of these.
+    #[error("`{0}` is not here: drop or choose the file again, or start `sealsim lab` with it")]
+    NoProgram(String),
+    #[error("ranks: give a number, as 8")]
+    Expand,
+    #[error("time of a step: give a time, as 11.2ms")]
+    StepTime,
     #[error("cc is on or off")]
     Switch,
     #[error("copy: {0}")]

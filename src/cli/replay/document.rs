@@ -81,10 +81,9 @@ pub(super) struct LoopedRun {
 }
 
 /// Those of these runs, the first of which is without confidential computing.
-pub(super) fn looped(steps: &Steps, job: &Job, runs: &[Run<'_>]) -> Looped {
+pub(super) fn looped(steps: &Steps, job: &Job, runs: &[Run]) -> Looped {
     let off = runs.first().map_or(0, |run| steps.length(job, &run.answer.played));
-    let of_run =
-        |run: &Run<'_>| LoopedRun { name: run.name.to_owned(), figures: steps.figures(job, &run.answer.played, off) };
+    let of_run = |run: &Run| LoopedRun { name: run.name.clone(), figures: steps.figures(job, &run.answer.played, off) };
     Looped {
         count: steps.count(),
         found: steps.found.clone(),

@@ -4,37 +4,42 @@ mod document;
 mod effort;
 mod intervals;
 mod outputs;
+mod plan;
 
 use super::{
-    AlternativeArguments, Failure, Switch, describe,
+    AlternativeArguments, Failure, Switch, describe, output,
     places::Named,
     profile::{ProfileArguments, Progress},
+    run::Interruption,
     sample::SampleArgument,
 };
 use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
         Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
-        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Timeline, WHOLE, WhatIf, Work, advice,
-        breakdown, costliest, in_step_time, operations, row, what_if, written,
+        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Timeline, Tried, WHOLE, WhatIf, Work,
+        advice, breakdown, in_step_time, operations, row, try_change,
     },
     report::{
         SCHEMA_VERSION,
         html::{self, timeline::NamedTimeline},
+        plot::drawing::Drawing,
     },
+    sim::Control,
     system::RunError,
     units::Femtos,
     validate::{
         pool,
         summary::{self, Part},
     },
-    workload::{Setting, ShippedWorkload, WorkloadFile, sized, trace::Trace},
+    workload::{Setting, ShippedWorkload, WorkloadFile, trace::Trace},
 };
 use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
 use effort::{offer, work};
 use miette::miette;
 use outputs::{Done, Drawn, Outputs};
+use plan::Plan;
 use std::path::Path;
 
 /// Says what confidential computing costs a program, from a profile that was taken without it.
@@ -80,7 +85,8 @@ pub struct Arguments {
     /// Set a parameter of the workload, as kernel=17us. May be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<Setting>,
-    /// Change the program, and replay it again: `all`, or a change or shipped design by name. May be given several times
+    /// Change the program, and replay it again: a change or shipped design by name, several changes at once as graph+pinned, `changes` for each change, or
+    /// `all`. May be given several times
     #[arg(long, value_name = "CHANGE")]
     what_if: Vec<String>,
     /// Fail if the profile has no loop: without --all, steps of the program's loop are reported where it has one
@@ -140,12 +146,9 @@ impl From<StartArgument> for Start {
     }
 }
 
-/// Calls that are listed.
-const OPERATIONS: usize = 10;
-
 /// A run that has been played.
-struct Run<'a> {
-    name: &'a str,
+struct Run {
+    name: String,
     answer: Answer,
 }
 
@@ -154,77 +157,24 @@ struct Run<'a> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let workload = arguments.workload()?;
-    let hw = arguments.hw(workload.as_ref())?;
-    let machine = arguments.machine(&hw, None)?;
-    let designs: Vec<_> = arguments
-        .alternatives
-        .design
-        .iter()
-        .map(|design| Ok((design.as_str(), arguments.machine(&hw, Some(design))?)))
-        .collect::<Result<_, Failure>>()?;
-    let names: Vec<&str> = ["off", "cc"].into_iter().chain(designs.iter().map(|(name, _)| *name)).collect();
-    let tried = arguments.tried(&hw)?;
-    let mut begun = arguments.outputs.begin(&arguments.files(&hw), &names)?;
+    let mut plan = Plan::of(arguments)?;
+    let mut begun = arguments.outputs.begin(&arguments.files(&plan.hw), &plan.runs())?;
     let progress = Progress::listen();
     let (known, one_more) = (Known::default(), || ());
     let go_on = || {
         progress.is_at(known.far());
         progress.go_on()
     };
-    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let sample = arguments.sample.sample;
-    let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
-    let mut traces = match workload {
-        None => arguments.profile.read_all(&progress)?,
-        Some(mut file) => {
-            file.without_size.take().map_or(Ok(()), Err)?;
-            let copies = sized(&file.copies, None).map_err(|error| Failure::Config(miette!("{error}")))?;
-            vec![written(&file.steps, &copies, &machine, simulator).map_err(failed)?]
-        }
-    };
-    let of = arguments.sessions(traces.len(), &machine)?;
-    let jobs = traces.iter().zip(0..).map(|(trace, gpu)| arguments.job(trace, &machine, Session { gpu, of }));
-    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
-    if let ([trace], false) = (&mut traces[..], arguments.outputs.shows_trace()) {
-        // What follows is about the job; a long profile takes as much memory.
-        (trace.device, trace.calls) = (Vec::new(), Vec::new());
-    }
-    let ranks: Vec<(&Trace, &Job)> = traces.iter().zip(&jobs).collect();
-    let node = if ranks.len() > 1 { Node::of(&ranks) } else { Node::default() };
-    let (trace, job) = ranks[0];
+    let simulator = arguments.simulator(&go_on, &one_more, &known);
+    let read = plan.read(&progress, simulator)?;
+    let job = read.job();
     begun.show_step(arguments.outputs.step_file(job)?);
-    offer(job, designs.len(), sample.is_some());
+    offer(job, plan.designs.len(), arguments.sample.sample.is_some());
     progress.count_bytes("of copies simulated");
-    let watched = progress.is_seen();
-    let names: Vec<String> = arguments.profile.ranks().iter().map(|file| file.display().to_string()).collect();
-    let asked = Asked {
-        ranks: &ranks,
-        names: &names,
-        node: &node,
-        machine: &machine,
-        designs: &designs,
-        what_if: &arguments.what_if,
-        tried: &tried,
-        watched,
-    };
-    let (runs, parts) = play(asked, simulator)?;
-    let listed = costliest(job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
-    let mut document = shown(asked, &runs, parts, &listed);
-    if sample.is_some() {
-        let ends = [End::Low, End::High].map(|end| play(asked, Simulator { end, ..simulator }));
-        let [low, high] = ends.map(|played| played.map(|(runs, parts)| shown(asked, &runs, parts, &listed)));
-        document.sampled = Some(intervals::told(&known, &document, low?, high?));
-    }
+    let found = plan.play(&read, progress.is_seen(), arguments.outputs.draws(), simulator)?;
     drop(progress);
-    document::print(arguments.format, &document, arguments.rows)?;
-    let done = runs.iter().zip(&document.runs);
-    let done = done.map(|(run, figures)| Done {
-        name: run.name,
-        slowdown: figures.slowdown_over_off,
-        played: &run.answer.played,
-    });
-    let done: Vec<_> = done.collect();
+    document::print(arguments.format, &found.document, arguments.rows)?;
+    let done = found.done();
     let drawn = |of: &dyn Fn(&Done<'_>) -> Option<Drawn>| -> Vec<NamedTimeline> {
         let named = done.iter().filter_map(|run| {
             let (timeline, slowdown) = of(run)?;
@@ -233,23 +183,33 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
         named.collect()
     };
-    let number = job.steps.as_ref().map(|steps| steps.usual(job, done[1].played));
-    let step = job.steps.as_ref().zip(number).map(|(steps, number)| {
-        let span = |run: &Done<'_>| steps.span(job, run.played, number);
-        let off = span(&done[0]).map_or(1, |off| off.duration().max(1));
-        let of = |run: &Done<'_>| {
-            let span = span(run)?;
-            Some((Timeline::of_step(job, run.played, span), Some(span.duration() as f64 / off as f64)))
-        };
-        html::Step { number: number + 1, of: steps.count(), timelines: drawn(&of) }
+    let number = found.step(job);
+    let step = job.steps.as_ref().zip(number).map(|(steps, number)| html::Step {
+        number: number + 1,
+        of: steps.count(),
+        timelines: drawn(&|run| found.of_step(job, (job, run.played), number)),
     });
     let page = begun.page.take().map(|page| {
         let timelines = drawn(&|run| Some((Timeline::of(job, run.played), run.slowdown)));
-        let configuration = describe::to_json(&machine);
-        page.write(&document, |page| page.with_timelines(timelines).with_step(step).with_configuration(&configuration))
+        let configuration = describe::to_json(&plan.machine);
+        page.write(&found.document, |page| {
+            page.with_timelines(timelines).with_step(step).with_configuration(&configuration)
+        })
     });
-    arguments.outputs.write(begun, &arguments.title(&machine), (trace, job), &done, number)?;
+    arguments.outputs.write(begun, || found.drawing(&plan.title(), job), (read.trace(), job), &done, number)?;
     page.unwrap_or(Ok(()))
+}
+
+/// What `--format json` prints, and what `--plot` draws; nothing is printed or written. `known` keeps times of copies from one answer to the next about the
+/// same files.
+pub fn answer(arguments: &Arguments, interruption: &Interruption, known: &Known) -> Result<(String, Drawing), Failure> {
+    let mut plan = Plan::of(arguments)?;
+    let (progress, one_more) = (Progress::hidden(interruption), || ());
+    let go_on = || progress.go_on();
+    let simulator = arguments.simulator(&go_on, &one_more, known);
+    let read = plan.read(&progress, simulator)?;
+    let found = plan.play(&read, false, true, simulator)?;
+    Ok((output::json(&found.document)?, found.drawing(&plan.title(), read.job())))
 }
 
 /// From the return of a launch to its operation on an idle stream, ns.
@@ -275,6 +235,8 @@ struct Asked<'a> {
     tried: &'a [(&'a str, Resolved)],
     /// Whether anybody sees how far it is.
     watched: bool,
+    /// Whether changes that are asked for by name are drawn.
+    draws: bool,
 }
 
 /// Where the difference comes from, and what would give time back.
@@ -283,10 +245,12 @@ struct Parts {
     advice: Vec<Advice>,
     what_if: Vec<WhatIf>,
     assumed: Vec<String>,
+    /// Changed programs that are drawn.
+    drawn: Vec<Tried>,
 }
 
 /// Off, CC, and the designs, in this order.
-fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>, Parts), Failure> {
+fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts), Failure> {
     let Asked { ranks, machine, designs, .. } = asked;
     let job = ranks[0].1;
     let mut questions = ranks.iter().map(|(_, job)| Question::new(job, machine, simulator).map_err(failed));
@@ -298,14 +262,19 @@ fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>,
     let off = question.off(machine).map_err(failed)?;
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
-    let mut rows = what_if(&question, machine, &cc.played, |name| asked.wanted(name)).map_err(failed)?;
-    let mut runs = vec![Run { name: "off", answer: off }, Run { name: "cc", answer: cc }];
+    let (mut rows, mut drawn) = (Vec::new(), Vec::new());
+    for name in asked.changes() {
+        let Some(tried) = try_change(&question, machine, &cc.played, name).map_err(failed)? else { continue };
+        rows.push(tried.row.clone());
+        drawn.extend(Some(tried).filter(|_| asked.draws && asked.names(name)));
+    }
+    let mut runs = vec![Run { name: "off".to_owned(), answer: off }, Run { name: "cc".to_owned(), answer: cc }];
     for (name, design) in designs {
         let secure = design.machine.confidential_computing;
         let answer =
             if secure { question.secure(design, Causes::default()) } else { question.off(design) }.map_err(failed)?;
         rows.push(design_row(job, &runs[1].answer.played, &answer.played, name, &question));
-        runs.push(Run { name, answer });
+        runs.push(Run { name: (*name).to_owned(), answer });
     }
     for (name, design) in asked.tried {
         let played = question.secure(design, Causes::default()).map_err(failed)?.played;
@@ -318,7 +287,7 @@ fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>,
     let secure: Vec<_> = machines.filter(|(_, machine)| machine.confidential_computing).collect();
     let assumed = question.assumed(&secure);
     let what_if = if asked.what_if.is_empty() { Vec::new() } else { rows };
-    Ok((runs, Parts { shares, advice, what_if, assumed }))
+    Ok((runs, Parts { shares, advice, what_if, assumed, drawn }))
 }
 
 fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {
@@ -326,9 +295,9 @@ fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Qu
     row(job, (cc, played), name, &format!("use the design {name}"), ("copies on that machine".to_owned(), copies))
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
     /// What is taken for true of several ranks.
-    fn together(&self, runs: &[Run<'_>]) -> Vec<String> {
+    fn together(&self, runs: &[Run]) -> Vec<String> {
         if self.ranks.len() < 2 {
             return Vec::new();
         }
@@ -338,8 +307,8 @@ impl Asked<'_> {
     }
 
     /// The ranks, if there are several.
-    fn figures(&self, runs: &[Run<'_>]) -> Vec<RankFigures> {
-        let all = |run: &Run<'_>| -> Vec<Played> {
+    fn figures(&self, runs: &[Run]) -> Vec<RankFigures> {
+        let all = |run: &Run| -> Vec<Played> {
             std::iter::once(&run.answer.played).chain(&run.answer.mates).cloned().collect()
         };
         match (self.ranks.len(), runs) {
@@ -348,9 +317,17 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether a change of the program is to be played: all, unless some are named.
-    fn wanted(&self, name: &str) -> bool {
-        self.what_if.is_empty() || self.what_if.iter().any(|one| one == "all" || one == name)
+    /// The changes of the program that are to be played: all, unless some are named.
+    fn changes(&self) -> impl Iterator<Item = &'a str> {
+        let all = self.what_if.is_empty() || self.what_if.iter().any(|one| one == "all" || one == "changes");
+        let what_if = self.what_if;
+        let named = move |name: &str| what_if.iter().any(|one| one == name);
+        let single = CHANGES.iter().map(|(name, ..)| *name).filter(move |name| all || named(name));
+        single.chain(what_if.iter().map(String::as_str).filter(|names| names.contains('+')))
+    }
+
+    fn names(&self, name: &str) -> bool {
+        self.what_if.iter().any(|one| one == name)
     }
 }
 
@@ -359,7 +336,7 @@ const INFLATED: &str = "The host decides how long a step is, and the time of the
                         shortens the host gains less. --step-time TIME, measured without the profiler, leaves it out.";
 
 /// What is printed of these runs; of calls, those at the places `listed`.
-fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
+fn shown(asked: Asked<'_>, runs: &[Run], parts: Parts, listed: &[usize]) -> Document {
     let Asked { ranks, machine, designs, tried, .. } = asked;
     let (trace, job) = ranks[0];
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
@@ -396,7 +373,7 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
             .collect(),
         ranks: if known { asked.figures(runs) } else { Vec::new() },
         sampled: None,
-        runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
+        runs: runs.iter().map(|run| Figures::of(job, &run.name, &run.answer, off)).collect(),
         breakdown: if known { parts.shares } else { Vec::new() },
         operations: operations(job, off, cc, if known { listed } else { &[] }),
         what_if: if known { parts.what_if } else { Vec::new() },
@@ -492,9 +469,10 @@ impl Arguments {
     fn tried(&self, hw: &str) -> Result<Vec<(&'static str, Resolved)>, Failure> {
         let designs: Vec<&'static str> = Shipped::names(Role::Design).collect();
         for name in &self.what_if {
-            let known = CHANGES.iter().map(|(name, ..)| *name).chain(designs.iter().copied()).chain(["all"]);
-            let known: Vec<&str> = known.collect();
-            if !known.contains(&name.as_str()) {
+            let changes = CHANGES.iter().map(|(name, ..)| *name);
+            let known: Vec<&str> = changes.clone().chain(designs.iter().copied()).chain(["changes", "all"]).collect();
+            let is_known = |part: &str| changes.clone().any(|change| change == part);
+            if !known.contains(&name.as_str()) && !name.split('+').all(is_known) {
                 let meant = nearest(name, known.iter().copied());
                 let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
                 let help = format!("{meant}there are {}", known.join(", "));
@@ -526,11 +504,15 @@ impl Arguments {
         Ok(named.unwrap_or_else(|| "h100-nvl-tdx".to_owned()))
     }
 
-    /// What a picture is of.
-    fn title(&self, machine: &Resolved) -> String {
-        let file = self.profile.file();
-        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-        format!("{name}, played on {}", machine.name())
+    /// `known` keeps times of copies.
+    fn simulator<'s>(
+        &self,
+        go_on: &'s (dyn Fn() -> Control + Sync),
+        progress: &'s (dyn Fn() + Sync),
+        known: &'s Known,
+    ) -> Simulator<'s> {
+        let threads = self.threads.map_or_else(pool::threads, usize::from);
+        Simulator { threads, go_on, progress, known, sample: self.sample.sample, end: End::Middle }
     }
 
     /// The machine with a design on it, or with none. Confidential computing is on unless the design says otherwise.

@@ -10,7 +10,7 @@ use crate::{
     files::{RecordFile, WholeFile},
     inside::perfetto::write_groups,
     replay::{Job, Played, Timeline, step_tracks, write_chakra},
-    report::plot::timeline::{self, Run},
+    report::plot::drawing::Drawing,
     workload::trace::Trace,
 };
 use clap::Args;
@@ -23,7 +23,8 @@ use std::{
 /// Which files.
 #[derive(Debug, Args)]
 pub(super) struct Outputs {
-    /// Draw all runs over one axis of time, what each thread and each GPU does: SVG or PDF, by the ending of the file
+    /// Draw all runs, and changes that --what-if names, over one axis of time, what each thread and each GPU does: the step of median length where there is a
+    /// loop and no --all. SVG or PDF, by the ending of the file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write the step of median length as a Perfetto trace, each run below the one before, with the calls that hold the host marked. Open it at
@@ -102,11 +103,16 @@ impl Outputs {
         Err(Failure::Usage(miette!(help = help, "--trace: no loop was found whose step could be shown")))
     }
 
+    /// Whether anything is drawn.
+    pub const fn draws(&self) -> bool {
+        self.plot.is_some()
+    }
+
     /// Writes them.
     pub fn write(
         &self,
         begun: Begun,
-        title: &str,
+        drawing: impl FnOnce() -> Drawing,
         (trace, job): (&Trace, &Job),
         runs: &[Done<'_>],
         step: Option<usize>,
@@ -126,12 +132,7 @@ impl Outputs {
             write_groups(file, &groups.collect::<Vec<_>>()).map_err(unwritten)?;
         }
         if let Some(file) = begun.plot {
-            let drawn = runs.iter().map(|run| {
-                let timeline = Timeline::of(job, run.played);
-                Run { name: run.name, slowdown: run.slowdown, timeline }
-            });
-            let runs: Vec<_> = drawn.collect();
-            file.write(&timeline::draw(title, &runs))?;
+            file.write(&drawing())?;
         }
         let chosen = runs.iter().find(|run| run.name == self.chakra_run);
         if let (Some(file), Some(run)) = (begun.chakra, chosen) {

@@ -8,7 +8,7 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 
 /// What of the scripts that pages share the modules of this one import.
 const EXPORTS: &str =
-    "\nexport { el, sv, listed, tile, choice, tick, number, time, bytes, percent, signed, category, hatching };\n";
+    "\nexport { el, sv, tile, choice, tick, number, time, bytes, percent, signed, category, hatching };\n";
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
@@ -28,6 +28,8 @@ pub fn file(name: &str) -> Option<(&'static str, String)> {
         "answers.js" => (SCRIPT, own(include_str!("page/lab/answers.js"))),
         "paths.js" => (SCRIPT, own(include_str!("page/lab/paths.js"))),
         "inside.js" => (SCRIPT, own(include_str!("page/lab/inside.js"))),
+        "programs.js" => (SCRIPT, own(include_str!("page/lab/programs.js"))),
+        "parts.js" => (SCRIPT, own(include_str!("page/lab/parts.js"))),
         "workloads.js" => (SCRIPT, own(include_str!("page/lab/workloads.js"))),
         _ => return None,
     })
@@ -37,7 +39,7 @@ pub fn file(name: &str) -> Option<(&'static str, String)> {
 mod tests {
     use super::*;
 
-    const FILES: [&str; 12] = [
+    const FILES: [&str; 14] = [
         "",
         "style.css",
         "base.js",
@@ -49,6 +51,8 @@ mod tests {
         "answers.js",
         "paths.js",
         "workloads.js",
+        "programs.js",
+        "parts.js",
         "inside.js",
     ];
 

@@ -60,6 +60,6 @@ mod tests {
     fn areas_are_as_high_as_their_shares() {
         let marks = [(Mark::Copies, Span { start: 0, end: 50 }), (Mark::Waits, Span { start: 50, end: 51 })];
         let areas = shares(&marks, &Mark::HOST, Columns::new(1, 100), 32);
-        assert_eq!(areas, [vec![16], vec![16], vec![17], vec![17]]);
+        assert_eq!(areas, [vec![0], vec![16], vec![16], vec![17], vec![17]]);
     }
 }

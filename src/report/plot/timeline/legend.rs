@@ -1,6 +1,9 @@
 //! Colours, and what they mean.
 
-use super::layout::{LEFT, LINE};
+use super::{
+    Part,
+    layout::{LEFT, LINE},
+};
 use crate::{
     replay::{Mark, Ns},
     report::{
@@ -15,7 +18,8 @@ pub(super) const END: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: &[4.0
 /// Colours that are distinguished by people who do not see red and green apart as well (Okabe and Ito), and grey.
 pub(super) const fn colour(mark: Mark) -> Colour {
     match mark {
-        Mark::Copies | Mark::Holds => Colour(0x00, 0x72, 0xb2),
+        Mark::Holds => BLACK,
+        Mark::Copies => Colour(0x00, 0x72, 0xb2),
         Mark::Launches => Colour(0xe6, 0x9f, 0x00),
         Mark::Waits => Colour(0x00, 0x9e, 0x73),
         Mark::OtherCalls | Mark::OtherWork => Colour(0x8c, 0x8c, 0x8c),
@@ -27,7 +31,8 @@ pub(super) const fn colour(mark: Mark) -> Colour {
 
 const fn words(mark: Mark) -> &'static str {
     match mark {
-        Mark::Copies | Mark::Holds => "copies",
+        Mark::Holds => "copies that hold it",
+        Mark::Copies => "other copies",
         Mark::Launches => "launches and fills",
         Mark::Waits => "waits for the GPU",
         Mark::OtherCalls => "other calls",
@@ -39,11 +44,11 @@ const fn words(mark: Mark) -> &'static str {
 }
 
 /// What each colour and each line means, below `top`; a column of pixels is so long.
-pub(super) fn legend(drawing: &mut Drawing, column: Ns, top: usize) {
+pub(super) fn legend(drawing: &mut Drawing, part: Part, column: Ns, top: usize) {
     let mut low = (top + LINE) as f64;
-    for (who, marks) in [("host, in calls", Mark::HOST), ("GPU", Mark::GPU)] {
+    for (who, marks) in [("host, in calls", &Mark::HOST[..]), ("GPU", &Mark::GPU)] {
         drawing.text(((LEFT - 8) as f64, low), Anchor::End, who);
-        for (place, mark) in marks.into_iter().enumerate() {
+        for (place, mark) in marks.iter().copied().enumerate() {
             let left = (LEFT + place * 180) as f64;
             drawing.rectangle((left, low - 10.0), (left + 12.0, low + 2.0), Paint::fill(colour(mark)));
             drawing.text((left + 18.0, low), Anchor::Start, words(mark));
@@ -52,7 +57,8 @@ pub(super) fn legend(drawing: &mut Drawing, column: Ns, top: usize) {
     }
     let left = LEFT as f64;
     drawing.lines(&[(left, low - 4.0), (left + 24.0, low - 4.0)], END);
-    drawing.text((left + 32.0, low), Anchor::Start, "end of the last operation");
+    let end = if part == Part::Step { "end of the step" } else { "end of the last operation" };
+    drawing.text((left + 32.0, low), Anchor::Start, end);
     let heights = format!(
         "Heights are shares of each column of {}, one pixel at least. Light grey: the host is outside calls, the GPU has no work.",
         time(column)

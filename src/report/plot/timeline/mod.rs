@@ -40,20 +40,28 @@ pub struct Run<'a> {
     pub timeline: Timeline,
 }
 
+/// What of a job is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    /// A step of its loop.
+    Step,
+}
+
 /// The picture of some runs of one job.
-pub fn draw(title: &str, runs: &[Run<'_>]) -> Drawing {
+pub fn draw(title: &str, part: Part, runs: &[Run<'_>]) -> Drawing {
     let end = runs.iter().map(|run| run.timeline.end).max().unwrap_or(0).max(1);
     let columns = Columns::new((WIDTH - LEFT - RIGHT) / step(runs), end);
     let bottom = TOP + runs.iter().map(height).sum::<usize>();
     let mut drawing = Drawing::new(WIDTH as f64, (bottom + 6 * LINE + 2 * BETWEEN) as f64);
     drawing.text((LEFT as f64, 20.0), Anchor::Start, &cut(title, (WIDTH - LEFT - RIGHT) as f64));
-    axis(&mut drawing, end, bottom);
+    axis(&mut drawing, part, end, bottom);
     let mut top = TOP;
     for run in runs {
         band(&mut drawing, run, columns, top);
         top += height(run);
     }
-    legend(&mut drawing, columns.length(0), bottom + 2 * LINE);
+    legend(&mut drawing, part, columns.length(0), bottom + 2 * LINE);
     drawing
 }
 
@@ -74,7 +82,7 @@ fn height(run: &Run<'_>) -> usize {
 }
 
 /// The axis, with a line through all runs at round times.
-fn axis(drawing: &mut Drawing, end: Ns, bottom: usize) {
+fn axis(drawing: &mut Drawing, part: Part, end: Ns, bottom: usize) {
     let (unit, each) = match end {
         0..2_000 => ("ns", 1.0),
         2_000..2_000_000 => ("µs", 1e3),
@@ -88,7 +96,8 @@ fn axis(drawing: &mut Drawing, end: Ns, bottom: usize) {
         drawing.lines(&[(place, TOP as f64), (place, low)], Stroke::solid(GRID, 1.0));
         drawing.text((place, low + 16.0), Anchor::Middle, &tick(value, false));
     }
-    let label = format!("Time from the start of the first operation ({unit})");
+    let from = if part == Part::Step { "step" } else { "first operation" };
+    let label = format!("Time from the start of the {from} ({unit})");
     drawing.text(((WIDTH - RIGHT) as f64, low + 34.0), Anchor::End, &label);
 }
 
@@ -183,13 +192,13 @@ mod tests {
     }
 
     fn svg(title: &str, runs: &[Run<'_>]) -> String {
-        svg::write(&draw(title, runs))
+        svg::write(&draw(title, Part::Whole, runs))
     }
 
     #[test]
     fn each_run_has_a_band_and_all_of_it_is_inside_the_picture() {
         let runs = [run("off", 1_000), run("cc", 1_500_000)];
-        let (drawing, svg) = (draw("a<b & c", &runs), svg("a<b & c", &runs));
+        let (drawing, svg) = (draw("a<b & c", Part::Whole, &runs), svg("a<b & c", &runs));
         assert!(well_formed(&svg), "{svg}");
         assert!(svg.contains(">a&lt;b &amp; c<") && svg.contains(">off: 1.00 us<"), "{svg}");
         assert!(svg.contains(">cc: 1.50 ms, 1.500 times as long as off<") && svg.contains("operation (µs)<"), "{svg}");

@@ -1,6 +1,7 @@
 // What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
 
 import { bytes, category, el, number, percent, sv, time } from "./base.js";
+import { commandOf, picture, table } from "./parts.js";
 import { readSize, write } from "./state.js";
 
 const STAGES = {
@@ -32,12 +33,6 @@ function mark(picture, chosen) {
 function part(heading) {
   const body = el("div", { class: "fresh" });
   return { body, box: el("div", { hidden: true }, el("h3", {}, heading), body) };
-}
-
-function table(caption, head, lines) {
-  return el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", { class: "hidden" }, caption),
-    el("thead", {}, el("tr", {}, head.map((name, at) => el("th", { scope: "col", class: at > 0 ? "number" : null }, name)))),
-    el("tbody", {}, lines.map((line) => el("tr", {}, line.map((cell, at) => el("td", { class: at > 0 ? "number" : null }, cell)))))));
 }
 
 // `relax(path, value)` sets a parameter.
@@ -106,22 +101,17 @@ export function answers(name, relax) {
   function drawCurve(compared, svg, state) {
     const at = (design) => design.copies.find((copy) => copy.bytes === state.bytes);
     const lines = compared.designs.map((design) => [design.name, at(design)]).filter(([, copy]) => copy).map(([design, copy]) => [design, `${copy.gb_per_s.toFixed(3)}`, `${number(copy.speedup_over_h100_cc, 3)}`, copy.exposure_ps ? time(copy.exposure_ps) : "none", copy.energy_pj ? `${number(copy.energy_pj / state.bytes, 3)}` : ""]);
-    const query = write(state);
-    const picture = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
-    picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", "rate by the size of a copy; the table gives the chosen size");
-    fill(parts.curve, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, picture),
+    const drawn = picture(svg, "rate by the size of a copy; the table gives the chosen size", "plot", write(state));
+    fill(parts.curve, drawn,
       el("p", {}, `At ${bytes(state.bytes)}:`),
       table("designs at the chosen size", ["design", "GB/s", "over h100-cc", "exposure", "pJ/B"], lines),
-      el("p", {}, el("a", { href: `plot.svg?${query}`, download: "rates.svg" }, "SVG"), " ", el("a", { href: `plot.pdf?${query}`, download: "rates.pdf" }, "PDF")),
       compared.skipped.length > 0 && el("p", { class: "soft" }, `Not compared: ${compared.skipped.map((one) => `${one.name}: ${one.reason}`).join("; ")}`));
-    mark(picture, state.bytes);
+    mark(drawn.querySelector("svg"), state.bytes);
   }
 
   function drawCommands(state) {
-    const copy = (text) => el("button", { type: "button", "aria-label": `copy ${text}`, click: (event) => { navigator.clipboard?.writeText(text).then(() => { event.target.textContent = "Copied"; }, () => {}); } }, "Copy");
     const names = { run: "these figures", path: "the path of a message", curve: "the curve", describe: "all parameters" };
-    const lines = Object.entries(names).filter(([question]) => commands.has(question)).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), el("div", { class: "command" }, el("pre", { "data-command": question }, commands.get(question)), copy(commands.get(question)))));
+    const lines = Object.entries(names).filter(([question]) => commands.has(question)).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), commandOf(question, commands.get(question))));
     fill(parts.command, lines, el("p", {}, el("a", { href: `machine.toml?${write(state)}`, download: "machine.toml" }, "This machine as a TOML file")));
   }
 

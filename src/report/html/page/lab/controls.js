@@ -1,6 +1,7 @@
 // What is chosen on a side: machine, designs, copy.
 
 import { choice, el } from "./base.js";
+import { designChips, part } from "./parts.js";
 import { readSize, sizeText } from "./state.js";
 
 const LEAST = 12;
@@ -19,14 +20,8 @@ export function controls(name, { shipped, offered }, state, changed) {
   });
   machine.querySelector("select").setAttribute("aria-label", `machine of ${name}`);
 
-  const chips = el("div", { class: "row", role: "group", "aria-label": `designs of ${name}` });
-  const drawChips = () => {
-    const chip = (design, at) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", title: summary.get(design) ?? "", "aria-label": `take away ${design}`, click: () => { state.designs.splice(at, 1); draw(); changed(); } }, design);
-    const more = el("select", { id: `design-${name}`, "aria-label": `lay a design over ${name}`, change: () => { if (more.value) { state.designs.push(more.value); draw(); changed(); } } },
-      el("option", { value: "" }, "lay a design over it…"),
-      of("design").filter((one) => !state.designs.includes(one)).map((one) => el("option", { value: one }, `${one}: ${(summary.get(one) ?? "").slice(0, 70)}`)));
-    chips.replaceChildren(...state.designs.map(chip), more);
-  };
+  const known = of("design").map((one) => ({ name: one, summary: summary.get(one) ?? "" }));
+  const chips = designChips(`designs of ${name}`, { add: "lay a design over it", id: `design-${name}` }, known, () => state.designs, changed);
 
   const radio = (group, [value, label], now, set) => {
     const button = el("button", { type: "button", class: "chip", "aria-pressed": String(now() === value), "data-value": value, click: () => { set(value); draw(); changed(); } }, label);
@@ -52,19 +47,18 @@ export function controls(name, { shipped, offered }, state, changed) {
     said.textContent = summary.get(state.machine) ?? "";
     machine.querySelector("select").value = state.machine;
     cc.querySelector("select").value = state.cc;
-    drawChips();
+    chips.draw();
     [...direction, ...memory].forEach((one) => one.update());
     size.value = sizeText(state.bytes);
     slide.value = Math.round(Math.log2(state.bytes));
     slide.setAttribute("aria-valuetext", size.value);
   };
   draw();
-  const part = (legend, ...children) => el("fieldset", {}, el("legend", {}, legend), children);
   return {
     draw,
     box: [
       part("Machine", machine, said),
-      part("Designs over it", chips),
+      part("Designs over it", chips.box),
       part("Confidential computing", cc),
       part("Copy", el("div", { class: "row" }, direction, memory), el("div", { class: "row" }, slide, size)),
     ],

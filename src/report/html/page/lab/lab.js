@@ -3,10 +3,11 @@
 import { el, hatching } from "./base.js";
 import { inside } from "./inside.js";
 import { paths } from "./paths.js";
+import { programs } from "./programs.js";
 import { fetched } from "./state.js";
 import { workloads } from "./workloads.js";
 
-const VIEWS = [["path", "The path of a copy", paths], ["workload", "A workload", workloads], ["inside", "Inside a run", inside]];
+const VIEWS = [["path", "The path of a copy", paths], ["program", "A program", programs], ["workload", "A workload", workloads], ["inside", "Inside a run", inside]];
 const main = document.getElementById("main");
 const status = document.getElementById("status");
 
@@ -30,7 +31,7 @@ function tabs(shown, views) {
     });
     panel.setAttribute("aria-labelledby", `tab-${name}`);
     panel.replaceChildren(current.box);
-    keep({ view: name === "path" ? null : name });
+    keep({ view: name === "path" && !views.given.choices.program ? null : name });
     current.begin();
   };
   const link = el("button", { type: "button", id: "link", click: () => navigator.clipboard?.writeText(location.href).then(() => { link.textContent = "Link copied"; }, () => {}) }, "Copy a link to this");
@@ -43,7 +44,7 @@ async function begin() {
   document.getElementById("version").textContent = choices.version;
   const restore = () => {
     kept = { A: choices.first, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
-    tabs(VIEWS.some(([name]) => name === kept.view) ? kept.view : "path", { given: { choices, fields, kept, keep, now: () => kept } });
+    tabs(VIEWS.some(([name]) => name === kept.view) ? kept.view : choices.program && !location.hash.includes("A=") ? "program" : "path", { given: { choices, fields, kept, keep, now: () => kept } });
   };
   window.addEventListener("hashchange", restore);
   restore();

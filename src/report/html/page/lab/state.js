@@ -68,6 +68,11 @@ export async function fetched(path, as, signal) {
   return (await asked(path, { signal }))[as]();
 }
 
+// Sends a file.
+export async function sent(path, file) {
+  return (await asked(path, { method: "POST", body: file })).json();
+}
+
 // Gives an order.
 export function begun(path) {
   return asked(path, { method: "POST" });

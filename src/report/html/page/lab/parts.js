@@ -1,0 +1,94 @@
+// What several views are made of.
+
+import { el, number } from "./base.js";
+
+// A table with a caption that is read out. `text` are the columns that are no numbers.
+export function table(caption, head, lines, { text = [0], id = null } = {}) {
+  const cell = (tag, value, at, more) => el(tag, { class: text.includes(at) ? null : "number", ...more }, value);
+  return el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption }, el("table", { id }, el("caption", { class: "hidden" }, caption),
+    el("thead", {}, el("tr", {}, head.map((name, at) => cell("th", name, at, { scope: "col" })))),
+    el("tbody", {}, lines.map((line) => el("tr", {}, line.map((value, at) => cell("td", value, at)))))));
+}
+
+// A picture that the program has drawn, with links to it as files. `query` is its state.
+export function picture(svg, label, name, query) {
+  const image = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
+  image.setAttribute("role", "img");
+  image.setAttribute("aria-label", label);
+  return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, image),
+    el("p", {}, ["SVG", "PDF"].flatMap((kind) => [el("a", { href: `${name}.${kind.toLowerCase()}?${query}`, download: `${name}.${kind.toLowerCase()}` }, kind), " "])));
+}
+
+// A command with a button that copies it.
+export function commandOf(question, text) {
+  const copy = el("button", { type: "button", "aria-label": `copy ${text}`, click: () => { navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}); } }, "Copy");
+  return el("div", { class: "command" }, el("pre", { "data-command": question }, text), copy);
+}
+
+// Chips of designs, which can be taken away, and a list of those that can be added. `known` are { name, summary }.
+export function designChips(label, { add, id = null }, known, chosen, changed) {
+  const box = el("div", { class: "row", role: "group", "aria-label": label });
+  const summary = (name) => known.find((one) => one.name === name)?.summary ?? "";
+  const draw = () => {
+    const chip = (design, at) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", title: summary(design), "aria-label": `take away ${design}`, click: () => { chosen().splice(at, 1); draw(); changed(); } }, design);
+    const more = el("select", { id, "aria-label": add, change: () => { if (more.value) { chosen().push(more.value); draw(); changed(); } } },
+      el("option", { value: "" }, `${add}…`),
+      known.filter((one) => !chosen().includes(one.name)).map((one) => el("option", { value: one.name }, `${one.name}: ${one.summary.slice(0, 70)}`)));
+    box.replaceChildren(...chosen().map(chip), more);
+  };
+  draw();
+  return { box, draw };
+}
+
+export function part(legend, ...children) {
+  return el("fieldset", {}, el("legend", {}, legend), children);
+}
+
+export const times = (value) => `× ${number(value, 4)}`;
+
+// Asks one thing at a time: what was asked before is left. `ask(signal)` gives what to show, `say` is told how it goes.
+export function asker(box, { ask, say = () => {}, waits, done }) {
+  const status = el("p", { class: "state", role: "status", "aria-live": "polite" });
+  const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
+  let stop = null;
+  const end = (words) => {
+    stop = null;
+    status.textContent = words;
+    box.setAttribute("aria-busy", "false");
+    say(false);
+  };
+  return {
+    parts: [status, failed],
+    asks: () => stop !== null,
+    leave() {
+      if (!stop) return;
+      stop.abort();
+      end("Stopped.");
+    },
+    refuse(words) {
+      failed.textContent = words;
+      failed.hidden = false;
+    },
+    async begin() {
+      stop?.abort();
+      const mine = new AbortController();
+      stop = mine;
+      failed.hidden = true;
+      box.setAttribute("aria-busy", "true");
+      status.textContent = waits;
+      say(true);
+      const begun = performance.now();
+      try {
+        const found = await ask(mine.signal);
+        if (mine.signal.aborted) return;
+        box.replaceChildren(...found.flat(2).filter(Boolean));
+        end(done(((performance.now() - begun) / 1000).toFixed(1)));
+      } catch (error) {
+        if (mine.signal.aborted) return;
+        this.refuse(error.message);
+        box.replaceChildren();
+        end("");
+      }
+    },
+  };
+}
