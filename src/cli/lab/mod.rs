@@ -58,7 +58,7 @@ files too, up to 128 MiB each.
 Each answer is the JSON of a command, which the page shows: what it says, the command line says too. The page can give any shipped machine and design, \
 and the files that this command names; it reads no other file. Profiles that are dropped on it are kept in a temporary folder until the program ends; nothing else is written. One question at a time is simulated, in one thread, besides the run that is looked into.
 
-Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 a port that cannot be had.
+Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 no such profile, or a port that cannot be had.
 
 Examples:
   sealsim lab
