@@ -26,9 +26,9 @@ pub(super) const STATUSES: [(u8, &str); 6] = [
     (
         1,
         "something was not verified: a copy was not delivered, a check has failed, `rerun` has found another event digest or simulated time, \
-         a fault has not struck (`--inject-must-strike`), or the run was interrupted",
+         a fault was not activated (`--inject-must-strike`), or the run was interrupted",
     ),
-    (2, "the arguments are wrong or make no sense together"),
+    (2, "the arguments are wrong or inconsistent"),
     (3, "the configuration, the workload file, or what a manifest holds, is wrong"),
     (4, "a file or stream could not be read or written, or a payload is not the one of the manifest"),
     (5, "a deadlock or another fault of the simulation"),
