@@ -85,9 +85,12 @@ shipped![
     Design "designs/split-message.toml",
     Design "designs/staged.toml",
     Design "designs/store-and-forward.toml",
+    Design "designs/tag-parity.toml",
     Design "designs/tags-4k.toml",
     Design "designs/tensor-granularity.toml",
+    Design "designs/text-crc.toml",
     Design "designs/trusted-fabric.toml",
+    Design "designs/twin-comparators.toml",
     Design "designs/two-pces.toml",
     Design "designs/verify-bound.toml",
     Aead "engines/aegis-256.toml",
@@ -119,7 +122,8 @@ shipped![
 ];
 
 /// The parameters that detect faults of the machine.
-pub const PROTECTIONS: &[&str] = &["copy_engine.handover_timeout"];
+pub const PROTECTIONS: &[&str] =
+    &["cipher.text_crc", "copy_engine.handover_timeout", "tag_queue.parity", "tag_queue.twin_comparators"];
 
 impl Shipped {
     /// The name that the command line takes: the file's, without directory and ending.

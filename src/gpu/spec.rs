@@ -138,6 +138,14 @@ pub struct TagQueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "placement of tags")]
     pub placement: Option<TagPlacement>,
+    /// Whether each entry has parity bits, one of what says which message it is of and one of each tag; no if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "parity of entries")]
+    pub parity: Option<bool>,
+    /// Whether each comparator has a twin that must agree with it; no if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "twins of comparators")]
+    pub twin_comparators: Option<bool>,
 }
 
 /// Order in which tag-queue entries retire.

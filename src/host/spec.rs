@@ -47,6 +47,10 @@ pub struct CipherSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "ahead of calls:")]
     pub ahead: Option<AheadSpec>,
+    /// Rate at which one thread makes the CRC of the text that is added to the tag; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "rate of a CRC of the text")]
+    pub text_crc: Option<BytesPerCycle>,
 }
 
 /// Longer copies to the GPU are predicted and sealed before they are asked for, with IVs that are predicted too; longer copies from it are

@@ -62,7 +62,7 @@ pub(super) fn arm_netlist(netlist: &mut Netlist, injections: &[Injection], seed:
 
 fn arm_at(netlist: &mut Netlist, points: &[FaultPoint], injections: &[Injection], seed: u64) -> Result<(), RunError> {
     for (number, injection) in injections.iter().enumerate() {
-        if injection.place.contains(REGISTERS) {
+        if injection.place.contains(REGISTERS) || is_of_tag_queue(&injection.place) {
             arm_register(netlist, points, injection, Armed::new(injection, number, seed))?;
             continue;
         }
@@ -81,6 +81,14 @@ const REGISTERS: &str = ".engine.";
 
 /// What can go wrong in a register.
 const UPSETS: [FaultKind; 3] = [FaultKind::Flip, FaultKind::Stuck0, FaultKind::Stuck1];
+
+/// What lies between the path of a GPU and the names of what its tag queue stores and finds.
+const ENTRIES: &str = ".tag_queue.entry.";
+const COMPARATORS: &str = ".tag_queue.comparator";
+
+fn is_of_tag_queue(place: &str) -> bool {
+    place.contains(ENTRIES) || place.contains(COMPARATORS)
+}
 
 /// Every register of a machine that faults can strike, by its path.
 ///
@@ -104,10 +112,15 @@ fn arm_register(
     if matches!(when, When::Sort(..)) || aim.field.is_some() {
         return refuse("items and fields", "use message=, cycle=, cycles= and bit=");
     }
+    if aim.cycle.or(aim.cycles).is_some() && is_of_tag_queue(place) {
+        return refuse("cycle to choose", "use N, message=N or @TIME");
+    }
     if aim.cycles.is_some() && *kind == FaultKind::Flip {
         return refuse("span", "leave out cycles, or use stuck0 or stuck1");
     }
-    let known = UPSETS.contains(kind)
+    // A bit of an entry that is stuck is that of any message that comes to lie there, and entries have no places.
+    let kinds = if place.contains(ENTRIES) { &UPSETS[..1] } else { &UPSETS[..] };
+    let known = kinds.contains(kind)
         && [place.clone(), unnumbered(place)].iter().any(|place| netlist.arm_register(place, &armed));
     if known {
         return Ok(());

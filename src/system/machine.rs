@@ -120,7 +120,7 @@ fn host_units(
     program: Vec<Step>,
     gpu: u8,
 ) -> Result<host::Units, RunError> {
-    let format = machine.sealing().format();
+    let format = machine.sealing().format().with_text_crc(machine.cipher.text_crc.is_some());
     let keys = data.secrets.keys.take();
     let private = keys.is_some().then(|| Box::new(HostBytes(Rc::clone(&data.ledger))) as Box<dyn PrivateMemory>);
     data.secrets.engine = keys.as_ref().map(|(keys, _)| Arc::clone(keys));

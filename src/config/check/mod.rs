@@ -299,6 +299,21 @@ const RULES: &[Rule] = &[
         remedy: "write sharing = \"per_pce\", another design of engine.ghash, no copy_engine.open_ghash, or gpu_crypto.place = \"copy_engine\"",
     },
     Rule {
+        path: "cipher.text_crc",
+        broken: |m| {
+            m.cipher.text_crc?;
+            let split = m.copy_engine.sharing == Some(Sharing::Split);
+            [
+                (m.aead.is_some(), "only AES-GCM has a CRC of the text in its tag"),
+                (split, "the CRC of a text is not the sum of its parts' CRCs"),
+                (m.sealing_sms().is_some(), "the kernels make no CRC of the text"),
+            ]
+            .into_iter()
+            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+        },
+        remedy: "leave it out",
+    },
+    Rule {
         path: "copy_engine.engine_wire",
         broken: |m| {
             let none = m.copy_engine.engine_wire.is_some_and(|wire| wire.0 == 0);

@@ -128,7 +128,7 @@ impl Ran {
     }
 
     /// What became of its faults.
-    fn faults(&self) -> &[Effect] {
+    pub fn faults(&self) -> &[Effect] {
         match &self.end {
             End::Outcome(outcome) => &outcome.faults,
             End::Hang(_, seen) | End::Fatal(_, seen) => &seen.faults,

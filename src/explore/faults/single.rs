@@ -3,6 +3,7 @@
 //! | what is struck | a distinct state | left to one representative |
 //! | --- | --- | --- |
 //! | an item that passes a channel | each transfer in a run without a fault; of a flip, each field of the item | the bit within it |
+//! | an entry or a verdict of the tag queue | each time that it is written | the bit |
 //! | a register of a copy engine's engine | each cycle of a message in which it holds a value | the bit |
 //!
 //! The payload, and the bit, follow from a seed that is another one in each run. *Members* are drawn among all states, struck at another bit of other
@@ -272,7 +273,9 @@ fn states(
     let machine = &question.machine;
     let all = fault_points(machine).map_err(CampaignError::Sound)?;
     let engines = engines(machine).map_err(CampaignError::Sound)?;
-    let probes: Vec<_> = engines.values().filter_map(|registers| registers.first()).collect();
+    let stored = registers(machine).map_err(CampaignError::Sound)?.into_iter().filter(|place| !place.contains(ENGINE));
+    let stored: Vec<_> = stored.collect();
+    let probes: Vec<_> = engines.values().filter_map(|registers| registers.first()).chain(&stored).collect();
     let probes: Vec<_> = probes.iter().map(|place| Injection::nth(place.as_str(), FaultKind::Flip, u64::MAX)).collect();
     let (outcome, passed) = count(question, none, probes, observer)?;
     let passed = |place: &str, kind: FaultKind| {
@@ -293,6 +296,12 @@ fn states(
                     _ => tell(name.clone(), Some(injection)),
                 }
             }
+        }
+    }
+    for place in &stored {
+        tell(format!("{place}.flip"), None);
+        for passage in 1..=passed(place, FaultKind::Flip) {
+            tell(format!("{place}.flip"), Some(Injection::nth(place.as_str(), FaultKind::Flip, passage)));
         }
     }
     for (engine, registers) in &engines {

@@ -1,7 +1,8 @@
 //! The campaign finds what is wrong, and nothing where nothing is.
 
 use super::*;
-use crate::{config::Layers, system::planted};
+use crate::{config::Layers, sim::Effect, system::planted, units::Femtos};
+use std::collections::BTreeMap;
 
 fn question(name: &str, sets: &[&str], copies: &[&str], count: u64) -> Question {
     let quick = ["copy_engine.completion_timeout=20 us", "driver.pinned={message=\"4 KiB\",push=\"8 KiB\"}"];
@@ -154,6 +155,104 @@ fn exact_bounds_are_those_of_clopper_and_pearson() {
         let [a, b] = clopper_pearson(count, all);
         assert!((a - low).abs() < 1e-4 && (b - high).abs() < 1e-4, "{count} of {all}: {a} to {b}");
     }
+}
+
+/// By point of the tag queue: flips that were detected by each signal, and those that hang.
+fn of_tag_queue(sets: &[&str]) -> BTreeMap<String, (BTreeMap<String, u64>, u64)> {
+    let all = every(&question("h100-nvl-tdx", sets, &["h2d:4KiB"], 0), 1, 0);
+    assert!(all.findings.is_empty(), "{:?}", all.findings);
+    let own = all.points.into_iter().filter(|point| {
+        point.point.starts_with("gpu.tag_queue.entry.") || point.point.starts_with("gpu.tag_queue.comparator")
+    });
+    own.map(|PointTally { point, tally, .. }| {
+        assert_eq!((tally.struck, tally.detected + tally.hang), (tally.tried, tally.struck), "{point}: {tally:?}");
+        let by = tally.detected_by.iter().map(|(signal, count)| (signal.replace("gpu.tag_queue ", ""), *count));
+        let point = point.trim_start_matches("gpu.tag_queue.").trim_end_matches(".flip").to_owned();
+        (point, (by.collect(), tally.hang))
+    })
+    .collect()
+}
+
+#[test]
+fn parity_names_every_flip_of_an_entry_and_twins_every_flip_of_a_verdict_and_nothing_hangs() {
+    let only = |signal: &str| (BTreeMap::from([(signal.to_owned(), 1)]), 0);
+    let without = of_tag_queue(&[]);
+    assert_eq!(without["entry.job"], (BTreeMap::new(), 1));
+    for tag in ["entry.computed", "entry.fetched", "comparator0.verdict"] {
+        assert_eq!(without[tag], only("tag_mismatch"), "{tag}");
+    }
+    let parity = of_tag_queue(&["tag_queue.parity=true"]);
+    for register in ["entry.job", "entry.awaited", "entry.computed", "entry.fetched"] {
+        assert_eq!(parity[register], only("tag_parity"), "{register}");
+    }
+    assert_eq!(parity["comparator0.verdict"], without["comparator0.verdict"]);
+    let twins = of_tag_queue(&["tag_queue.twin_comparators=true"]);
+    for register in ["comparator0.verdict", "comparator0.twin"] {
+        assert_eq!(twins[register], only("comparators_differ"), "{register}");
+    }
+    assert_eq!(twins["entry.job"], without["entry.job"]);
+}
+
+fn struck(sets: &[&str], faults: &[&str], kernel: Kernel) -> system::FaultVerdict {
+    let question = question("h100-nvl-tdx", sets, &["h2d:16KiB"], 0);
+    let injections = faults.iter().map(|fault| fault.parse::<crate::workload::InjectionArgument>().unwrap().0);
+    let workload =
+        Workload { data: DataMode::Exact, kernel, injections: injections.collect(), ..question.workload.clone() };
+    let (request, images) = image::kept(&workload, &CollectiveTimes::default()).unwrap();
+    let ran = judge::Ran::of(&question.machine, request, images, Femtos(u64::MAX), &|| Control::Continue);
+    let kinds = ran.faults().iter().filter(|effect| matches!(effect, Effect::Struck { .. }));
+    assert_eq!(kinds.count(), faults.len());
+    ran.came_to()
+}
+
+/// What an entry waits for is written twice: with it, when a share that is not waited for any more comes too early, and with the share, which hangs.
+#[test]
+fn an_entry_that_waits_for_too_little_is_detected_and_for_too_much_hangs_unless_parity_names_it() {
+    for (parity, expected) in [(false, FaultClass::Hang), (true, FaultClass::Detected)] {
+        let set = format!("tag_queue.parity={parity}");
+        for kernel in [Kernel::Skip, Kernel::EveryCycle] {
+            let of = |place: u32| struck(&[&set], &[&format!("gpu.tag_queue.entry.awaited.flip:{place}")], kernel);
+            assert_eq!((of(1).class, of(8).class), (Some(FaultClass::Detected), Some(expected)), "{parity}");
+            // Parity is looked at in the cycle behind the write.
+            assert!(!parity || of(8).latency.is_some_and(|latency| latency.0.abs_diff(569_801) < 2), "{:?}", of(8));
+        }
+    }
+}
+
+/// What one fault leaves dormant a second one needs: a comparator that always agrees lets a message through that was changed on its way.
+#[test]
+fn a_comparator_that_always_agrees_is_seen_by_its_twin_and_without_one_a_changed_message_is_silent() {
+    let stuck = "gpu.tag_queue.comparator0.verdict.stuck1:1";
+    let changed = "staging.ciphertext.flip:2";
+    for twins in [false, true] {
+        let set = format!("tag_queue.twin_comparators={twins}");
+        let class = |faults: &[&str]| struck(&[&set], faults, Kernel::Skip).class;
+        assert_eq!(class(&[stuck]), Some(FaultClass::Harmless));
+        assert_eq!(class(&[changed]), Some(FaultClass::Detected));
+        let expected = if twins { FaultClass::Detected } else { FaultClass::Silent };
+        assert_eq!(class(&[stuck, changed]), Some(expected), "{twins}");
+    }
+}
+
+/// With a CRC of the text in the tag all that is silent in an engine is detected, and what is not is as without.
+#[test]
+fn in_a_machine_with_a_crc_of_the_text_nothing_in_an_engine_is_silent() {
+    let ask = |sets: &[&str]| every(&question("h100-nvl-tdx", sets, &["h2d:4KiB", "d2h:4KiB"], 0), 1, 0);
+    let (without, with) = (ask(&[]), ask(&["cipher.text_crc=8 B/cycle"]));
+    let (mut silent, mut signals) = (0, BTreeMap::new());
+    for (before, after) in without.points.iter().zip(&with.points) {
+        assert_eq!(before.point, after.point);
+        if !before.point.contains(".engine.") {
+            continue;
+        }
+        let (old, new) = (&before.tally, &after.tally);
+        silent += old.silent;
+        let expected = (old.harmless, old.detected + old.silent, 0);
+        assert_eq!((new.harmless, new.detected, new.silent), expected, "{}", before.point);
+        new.detected_by.iter().for_each(|(by, count)| *signals.entry(by.clone()).or_insert(0) += count);
+    }
+    assert!(silent > 20 && with.findings.is_empty(), "{silent} {:?}", with.findings);
+    assert!(signals.keys().all(|by| by.ends_with("tag_mismatch") || by.ends_with("cpu_tag")), "{signals:?}");
 }
 
 #[test]

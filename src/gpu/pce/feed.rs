@@ -44,8 +44,10 @@ impl Pce {
             let Some(keys) = &self.keys else { return };
             let key = if direction == SealOpen::Seal { &keys.d2h } else { &keys.h2d };
             let struck = self.registers.begin((self.spec.own_engine(), key), nonce, part, direction, cycle);
-            let text =
-                struck.map_or_else(|| Text::new(self.format, key, nonce, part, direction), |m| Some(Text::Struck(m)));
+            let text = match struck {
+                Some(message) => Some(Text::of_struck(self.format, message, direction)),
+                None => Text::new(self.format, key, nonce, part, direction),
+            };
             match direction {
                 SealOpen::Seal => transfer.stream = text,
                 SealOpen::Open => {

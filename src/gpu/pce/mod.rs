@@ -110,6 +110,8 @@ pub struct PceSpec {
     pub staging: Option<u64>,
     /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
     pub stored: Option<u64>,
+    /// Whether a CRC of the text is added to the tag.
+    pub text_crc: bool,
 }
 
 impl PceSpec {
@@ -226,7 +228,7 @@ impl Pce {
         }
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags, spec.copy_engine.outstanding_reads),
-            format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
+            format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format).with_text_crc(spec.text_crc),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
             quarantine: Quarantine::new(&spec.tag_queue, quarantined),

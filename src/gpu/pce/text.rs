@@ -2,7 +2,7 @@
 
 use crate::{
     gcm::{
-        bulk::Stream,
+        bulk::{Stream, text_crc::TextCrc},
         message::SealOpen,
         part::Part,
         pseudo::{pseudo_share, pseudo_tags},
@@ -16,8 +16,8 @@ use crate::{
 pub(super) enum Text {
     Whole(Message),
     Part(Part, [u8; 12], Stream),
-    /// A message that faults strike in the registers of its engine.
-    Struck(Box<StruckMessage>),
+    /// A message that faults strike in the registers of its engine, and the CRC of its text if the format has one.
+    Struck(Box<StruckMessage>, Option<TextCrc>),
 }
 
 impl Text {
@@ -27,6 +27,11 @@ impl Text {
             true => Message::new(format, key, nonce, direction).map(Self::Whole),
             false => key.gcm().map(|key| Self::Part(part, nonce, part.stream(key, nonce, direction))),
         }
+    }
+
+    /// Begins a message that faults strike.
+    pub fn of_struck(format: Format, message: Box<StruckMessage>, direction: SealOpen) -> Self {
+        Self::Struck(message, format.text_crc().then(|| TextCrc::new(direction)))
     }
 
     /// Takes the tag that came with the message, before its text.
@@ -51,14 +56,15 @@ impl Text {
         match self {
             Self::Whole(message) => message.update(key, text),
             Self::Part(_, _, stream) => key.gcm().into_iter().for_each(|key| stream.update(key, text)),
-            Self::Struck(message) => message.update(text),
+            Self::Struck(message, Some(crc)) => crc.pass(text, |text| message.update(text)),
+            Self::Struck(message, None) => message.update(text),
         }
     }
 
     /// Where faults strike it: the message, for what has become of them.
     pub fn struck(self) -> Option<Box<StruckMessage>> {
         match self {
-            Self::Struck(message) => Some(message),
+            Self::Struck(message, _) => Some(message),
             Self::Whole(_) | Self::Part(..) => None,
         }
     }
@@ -70,7 +76,11 @@ impl Text {
             Self::Part(part, nonce, stream) => {
                 key.gcm().map_or_else(Vec::new, |key| part.share(key, *nonce, stream).to_vec())
             }
-            Self::Struck(message) => message.finish().to_vec(),
+            Self::Struck(message, crc) => {
+                let mut tags = message.finish().to_vec();
+                crc.iter().for_each(|crc| crc.add_to(&mut tags));
+                tags
+            }
         }
     }
 }

@@ -15,6 +15,9 @@
 //! | shares | of a message in parts, each part's PCE reports its share; their sum is known with the last |
 //! | order | `in_order`: verdicts in launch order; `out_of_order`: as they come, one per comparator and cycle |
 //! | stalls | `auth_dependency`: an entry waits for one of its tags |
+//! | faults | [in entries and verdicts](upsets), between what is written and what is read |
+//! | `parity` | a wrong tag gives a failing verdict; whose entry it is being wrong stops the machine in the next cycle, since its message is not known |
+//! | `twin_comparators` | a comparator and its twin that differ give a failing verdict |
 
 use super::{
     spec::{Retirement, TagQueueSpec},
@@ -22,13 +25,24 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, Clock, ErrorLog, ErrorSignal, In, Now, Out, Rx, Signalled, Stall, Unit, Wake},
-    units::Cycles,
+    sim::{Activity, Armed, Clock, ErrorLog, ErrorSignal, In, Now, Out, Rx, Signalled, Signals, Stall, Unit, Wake},
+    units::{Cycles, Femtos},
 };
 use std::collections::VecDeque;
+pub use upsets::JOB_BITS;
+use upsets::{Register, Upsets};
+
+mod upsets;
 
 /// A message whose tags differ, or one of whose tags never came.
 pub const TAG_MISMATCH: ErrorSignal = ErrorSignal::uncorrected("tag_mismatch", "a tag that differs");
+
+/// An entry that is not what was written.
+pub const TAG_PARITY: ErrorSignal = ErrorSignal::uncorrected("tag_parity", "an entry whose parity is wrong");
+
+/// A comparator and its twin that do not agree.
+pub const COMPARATORS_DIFFER: ErrorSignal =
+    ErrorSignal::uncorrected("comparators_differ", "a comparator that differs from its twin");
 
 ports! {
     /// Ports of the tag queue.
@@ -43,6 +57,7 @@ ports! {
         pub settled: Out<Verdict>,
         /// To the PCEs, under `hold`; empty otherwise.
         pub released: Vec<Out<Verdict>>,
+        pub signals: Signals,
     }
 }
 
@@ -57,6 +72,7 @@ enum Tag {
 /// The computed tag: the sum of its parts' shares.
 #[derive(Debug)]
 struct Shares {
+    parts: u32,
     /// Parts that have not come, by bit.
     awaited: u64,
     sum: Vec<u8>,
@@ -65,7 +81,7 @@ struct Shares {
 
 impl Shares {
     fn of(parts: u32) -> Self {
-        Self { awaited: (1 << parts.min(63)) - 1, sum: Vec::new(), lost: false }
+        Self { parts: parts.min(63), awaited: (1 << parts.min(63)) - 1, sum: Vec::new(), lost: false }
     }
 
     /// Takes a part's share; one that comes again is dropped, but for the news that it is lost.
@@ -100,8 +116,10 @@ struct Entry {
     job: JobId,
     computed: Shares,
     fetched: Tag,
-    /// Cycle in which its comparison ends, once it has started.
-    compared: Option<u64>,
+    /// Cycle in which its comparison ends, once it has started, and the comparator.
+    compared: Option<(u64, usize)>,
+    /// Whether an odd number of bits is wrong: of what says whose it is and what it waits for, of the computed tag, of the fetched one.
+    odd: [bool; 3],
 }
 
 impl Entry {
@@ -133,6 +151,7 @@ pub struct TagQueue {
     comparators: Vec<u64>,
     counts: TagCounts,
     errors: ErrorLog,
+    upsets: Upsets,
 }
 
 impl TagQueue {
@@ -147,6 +166,7 @@ impl TagQueue {
             comparators: vec![0; spec.comparators.max(1) as usize],
             counts: TagCounts::default(),
             errors: ErrorLog::default(),
+            upsets: Upsets::default(),
         }
     }
 
@@ -155,12 +175,16 @@ impl TagQueue {
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        if self.is_lost() {
+            self.errors.note(TAG_PARITY, now.time);
+            ports.signals.fail("the parity of an entry is wrong, so that nothing says which message it is of");
+        }
         while let Some(TagEntry { job, parts }) = ports.entries.pop(now.time) {
-            self.entries.push_back(Entry { job, computed: Shares::of(parts), fetched: Tag::Awaited, compared: None });
+            self.enter(job, parts, now.time);
         }
         for wire in &mut ports.reports {
             while let Some(report) = wire.arrive(now.time) {
-                self.note(report);
+                self.note(report, now.time);
             }
         }
         self.start_comparisons(now.cycle);
@@ -169,11 +193,42 @@ impl TagQueue {
         self.wake(now, ports)
     }
 
-    fn note(&mut self, report: TagReport) {
+    /// Whether parity says that an entry is not known to be of its message.
+    fn is_lost(&self) -> bool {
+        self.spec.parity == Some(true) && self.entries.iter().any(|entry| entry.odd[0])
+    }
+
+    fn enter(&mut self, job: JobId, parts: u32, time: Femtos) {
+        let (computed, fetched) = (Shares::of(parts), Tag::Awaited);
+        let mut entry = Entry { job, computed, fetched, compared: None, odd: [false; 3] };
+        for bit in self.upsets.flips(Register::Job, (job, time), upsets::JOB_BITS) {
+            entry.job ^= 1 << bit;
+            entry.odd[0] ^= true;
+        }
+        self.upsets.strike_awaited(&mut entry, (job, time));
+        self.entries.push_back(entry);
+    }
+
+    fn note(&mut self, report: TagReport, time: Femtos) {
         let Some(entry) = self.entries.iter_mut().find(|e| e.job == report.job) else { return };
-        match report.computed {
-            true => entry.computed.take(report.part, report.tag),
-            false => entry.fetched = report.tag.map_or(Tag::Lost, Tag::Known),
+        let at = (report.job, time);
+        let (register, place, tag) = if report.computed {
+            entry.computed.take(report.part, report.tag);
+            self.upsets.strike_awaited(entry, at);
+            (Register::Computed, 1, Some(&mut entry.computed.sum))
+        } else {
+            entry.fetched = report.tag.map_or(Tag::Lost, Tag::Known);
+            let tag = match &mut entry.fetched {
+                Tag::Known(tag) => Some(tag),
+                Tag::Awaited | Tag::Lost => None,
+            };
+            (Register::Fetched, 2, tag)
+        };
+        let mut none = Vec::new();
+        let tag = tag.unwrap_or(&mut none);
+        for bit in self.upsets.flips(register, at, 8 * tag.len() as u64) {
+            tag[bit as usize / 8] ^= 1 << (bit % 8);
+            entry.odd[place] ^= true;
         }
     }
 
@@ -184,9 +239,10 @@ impl TagQueue {
                 continue;
             }
             if entry.ready() {
-                let Some(free) = self.comparators.iter_mut().find(|until| **until <= cycle) else { return };
-                *free = cycle + self.compare;
-                entry.compared = Some(*free);
+                let free = self.comparators.iter().position(|until| *until <= cycle);
+                let Some(comparator) = free else { return };
+                self.comparators[comparator] = cycle + self.compare;
+                entry.compared = Some((cycle + self.compare, comparator));
             } else if in_order {
                 return;
             }
@@ -197,9 +253,9 @@ impl TagQueue {
         let in_order = self.spec.retirement == Retirement::InOrder;
         let mut place = 0;
         while place < self.entries.len() {
-            if self.entries[place].compared.is_some_and(|end| end <= now.cycle) {
+            if let Some((_, comparator)) = self.entries[place].compared.filter(|(end, _)| *end <= now.cycle) {
                 if let Some(entry) = self.entries.remove(place) {
-                    self.announce(Verdict { job: entry.job, ok: entry.agrees() }, now, ports);
+                    self.announce(&entry, comparator, now, ports);
                 }
             } else if in_order {
                 return;
@@ -209,12 +265,29 @@ impl TagQueue {
         }
     }
 
-    fn announce(&mut self, verdict: Verdict, now: Now, ports: &mut Ports) {
-        if verdict.ok {
-            self.counts.verified += 1;
-        } else {
-            self.counts.failed += 1;
-            self.errors.note(TAG_MISMATCH, now.time);
+    /// What speaks against a message that was compared, if anything does.
+    fn objection(&mut self, entry: &Entry, comparator: usize, time: Femtos) -> Option<ErrorSignal> {
+        let (right, at) = (entry.agrees(), (entry.job, time));
+        let verdict = self.upsets.verdict(Register::Verdict(comparator), at, right);
+        let twins = self.spec.twin_comparators == Some(true);
+        let twin = twins.then(|| self.upsets.verdict(Register::Twin(comparator), at, right));
+        match () {
+            () if self.spec.parity == Some(true) && (entry.odd[1] || entry.odd[2]) => Some(TAG_PARITY),
+            () if twin.is_some_and(|twin| twin != verdict) => Some(COMPARATORS_DIFFER),
+            () if !verdict => Some(TAG_MISMATCH),
+            () => None,
+        }
+    }
+
+    fn announce(&mut self, entry: &Entry, comparator: usize, now: Now, ports: &mut Ports) {
+        let objection = self.objection(entry, comparator, now.time);
+        let verdict = Verdict { job: entry.job, ok: objection.is_none() };
+        match objection {
+            None => self.counts.verified += 1,
+            Some(signal) => {
+                self.counts.failed += 1;
+                self.errors.note(signal, now.time);
+            }
         }
         ports.verdicts.push(now.time, verdict);
         ports.settled.push(now.time, verdict);
@@ -224,21 +297,21 @@ impl TagQueue {
     }
 
     fn wake(&self, now: Now, ports: &Ports) -> Wake {
-        let compared = self.entries.iter().filter_map(|e| e.compared).min().unwrap_or(Wake::NEVER);
+        let ends = || self.entries.iter().filter_map(|e| e.compared).map(|(end, _)| end);
         let arrival = ports.reports.iter().filter_map(Rx::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let waits = self.entries.iter().any(|e| e.compared.is_none() && e.ready());
         let free = self.comparators.iter().copied().filter(|&until| until > now.cycle).min();
         let free = free.filter(|_| waits).unwrap_or(Wake::NEVER);
-        let activity = match (self.entries.is_empty(), compared != Wake::NEVER) {
+        let activity = match (self.entries.is_empty(), ends().next().is_some()) {
             (true, _) => Activity::Idle,
             (false, true) => Activity::Busy,
             (false, false) => Activity::Stall(Stall::AuthDependency),
         };
         // A comparison that has ended waits for earlier entries: its date lies behind and does not wake.
-        let ends =
-            self.entries.iter().filter_map(|e| e.compared).filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
-        Wake::at_or_port(ends.min(arrival).min(free), activity)
+        let ends = ends().filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
+        let lost = if self.is_lost() { now.cycle + 1 } else { Wake::NEVER };
+        Wake::at_or_port(ends.min(arrival).min(free).min(lost), activity)
     }
 }
 
@@ -255,6 +328,20 @@ impl Unit for TagQueue {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         show("entries", self.entries.len() as u64);
+    }
+
+    fn registers(&self) -> Vec<String> {
+        let twins = self.spec.twin_comparators == Some(true);
+        Register::all(self.comparators.len(), twins).map(Register::name).collect()
+    }
+
+    fn arm(&mut self, point: &str, armed: Armed) {
+        let register = Register::all(self.comparators.len(), true).find(|register| register.name() == point);
+        register.into_iter().for_each(|register| self.upsets.arm(register, armed.clone()));
+    }
+
+    fn armed(&self) -> Vec<Armed> {
+        self.upsets.armed()
     }
 }
 

@@ -17,6 +17,8 @@ fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
         skid: None,
         fetch: TagFetch::AfterData,
         placement: None,
+        parity: None,
+        twin_comparators: None,
     }
 }
 
@@ -46,6 +48,7 @@ fn verdicts(spec: &TagQueueSpec, compare: u64, messages: &[Message]) -> (Vec<(u6
         verdicts: verdicts_out,
         settled: settled_out,
         released: vec![],
+        signals: netlist.signals("tag queue"),
     };
     for (job, message) in messages.iter().enumerate() {
         entries.push(clock.edge(0), TagEntry { job: job as u64, parts: 1 });

@@ -10,7 +10,7 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts per cycle | one job, in order, while a thread is free |
-//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; what is opened and sealed anew costs both; at least 1 |
+//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory and a CRC of the text add; copies cost no `per_message`; what is opened and sealed anew costs both; at least 1 |
 //! | helpers | threads that seal ahead, and those that open after a call, are units of this kind next to it, with jobs of their own |
 //! | memory | what is not in the L2, not in the last-level cache, never touched: see [`MemorySpec`](super::spec::MemorySpec); a small copy passes over its bytes twice |
 //! | bytes | are handled once, at the end of the job; so is what a user does, which takes no simulated time |
@@ -88,6 +88,7 @@ impl Cipher {
         }
         HostError::check_rate("the cipher's sealing rate", spec.seal_rate.0)?;
         HostError::check_rate("the cipher's opening rate", spec.open_rate.0)?;
+        spec.text_crc.map_or(Ok(()), |rate| HostError::check_rate("the rate of a CRC of the text", rate.0))?;
         let copy_rate = driver.pageable_copy_rate;
         HostError::check_rate("the copy rate of pageable memory", copy_rate.0)?;
         HostError::check_rate("the rate of small copies", driver.small.rate.0)?;
@@ -110,9 +111,10 @@ impl Cipher {
 
     /// Cycles that a job takes on its thread, given what memory adds.
     fn cost(&self, job: &CipherJob, touch: Touch) -> u64 {
-        let CipherSpec { per_message, seal_rate, open_rate, .. } = &self.spec;
-        let seal = || per_message.0.saturating_add(seal_rate.cycles_for(job.bytes));
-        let open = || per_message.0.saturating_add(open_rate.cycles_for(job.bytes));
+        let CipherSpec { per_message, seal_rate, open_rate, text_crc, .. } = &self.spec;
+        let fixed = per_message.0.saturating_add(text_crc.map_or(0, |rate| rate.cycles_for(job.bytes)));
+        let seal = || fixed.saturating_add(seal_rate.cycles_for(job.bytes));
+        let open = || fixed.saturating_add(open_rate.cycles_for(job.bytes));
         let (work, secure) = match job.kind {
             JobKind::Seal | JobKind::SealAhead | JobKind::SealInVain => (seal(), true),
             JobKind::Open | JobKind::OpenAfter => (open(), true),

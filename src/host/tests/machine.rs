@@ -51,6 +51,7 @@ impl Setup {
                 on_caller: false,
                 work: CipherWork::Seal,
                 ahead: None,
+                text_crc: None,
             },
             memory: Setup::memory(),
             driver: DriverSpec {

@@ -287,6 +287,7 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         shared: None,
         stored: None,
         staging: None,
+        text_crc: false,
     };
     Pce::new(spec, None, Rc::new(Worker::default()), Rc::default(), clock).unwrap()
 }
@@ -396,6 +397,7 @@ impl AllPorts {
                 verdicts: verdicts_out,
                 settled: settled_out,
                 released: Vec::new(),
+                signals: net.signals("tag queue"),
             },
             hbm: hbm::Ports {
                 writes: vec![a.writes, b.writes],

@@ -217,6 +217,7 @@ mod tests {
     use crate::gcm::bulk::{
         Key,
         chains::{ChainFormat, Chains},
+        text_crc::TextCrc,
     };
     use proptest::prelude::*;
 
@@ -260,16 +261,39 @@ mod tests {
 
         /// What a message with strikes comes to where the other side is sound, its text in pieces of `piece` bytes.
         fn class(&self, direction: SealOpen, strikes: Vec<Strike>, piece: usize) -> (Class, Vec<Option<u64>>) {
+            self.class_of(direction, strikes, piece, false)
+        }
+
+        /// The same, with a CRC of the text in the tags or without.
+        fn class_of(
+            &self,
+            direction: SealOpen,
+            strikes: Vec<Strike>,
+            piece: usize,
+            text_crc: bool,
+        ) -> (Class, Vec<Option<u64>>) {
+            let with_crc = |tags: &[u8], plain: &[u8]| {
+                let (mut crc, mut tags) = (TextCrc::new(SealOpen::Seal), tags.to_vec());
+                crc.pass(&mut plain.to_vec(), |_| ());
+                if text_crc {
+                    crc.add_to(&mut tags);
+                }
+                tags
+            };
             let bytes = self.plain.len() as u64;
             let mut message = StruckMessage::new(self.engine.clone(), &[9; 12], bytes, direction, strikes).unwrap();
             let mut text = if direction == SealOpen::Seal { self.plain.clone() } else { self.cipher.clone() };
             text.chunks_mut(piece).for_each(|piece| message.update(piece));
             let tags = message.finish().to_vec();
             let (opened, agree) = match direction {
-                SealOpen::Open => (text, tags == self.tags),
+                SealOpen::Open => {
+                    let agree = with_crc(&tags, &text) == with_crc(&self.tags, &self.plain);
+                    (text, agree)
+                }
                 SealOpen::Seal => {
                     let (opened, theirs) = right(&self.spec, &self.key, &text, SealOpen::Open);
-                    (opened, theirs == tags)
+                    let agree = with_crc(&theirs, &opened) == with_crc(&tags, &self.plain);
+                    (opened, agree)
                 }
             };
             let class = match (agree, opened == self.plain) {
@@ -318,6 +342,22 @@ mod tests {
                     None if ["ghash", "tag"].contains(&register.0) => prop_assert_ne!(class, Class::Silent, "{:?}", state),
                     None => {}
                 }
+            }
+        }
+
+        #[test]
+        fn with_a_crc_of_the_text_in_the_tag_what_is_silent_is_detected_and_all_else_is_as_without(
+            spec in prop_oneof![any_engine(), any_controlled_engine()], blocks in 1..40_usize, direction in any_direction(),
+            picks in prop::collection::vec((any::<prop::sample::Index>(), 0..128_u32), 8),
+        ) {
+            let judge = Judge::new(spec, 16 * blocks);
+            let states = judge.states(direction);
+            for (pick, bit) in picks {
+                let State { register, cycle, .. } = *pick.get(&states);
+                let strike = Strike { register, cycle, bit, upset: Upset::Flip };
+                let [without, with] = [false, true].map(|crc| judge.class_of(direction, vec![strike], 16 * blocks, crc).0);
+                let expected = if without == Class::Silent { Class::Detected } else { without };
+                prop_assert_eq!(with, expected, "{:?} {} {}", register, cycle, bit);
             }
         }
 

@@ -120,6 +120,21 @@ impl Format {
     /// AES-GCM's own.
     pub const GCM: Self = Self::Gcm(chains::ChainFormat::GCM);
 
+    /// The same with a [CRC of the text](crate::gcm::bulk::text_crc) in the tag, or without; only AES-GCM has it.
+    #[must_use]
+    pub const fn with_text_crc(self, text_crc: bool) -> Self {
+        match self {
+            Self::Gcm(format) => Self::Gcm(chains::ChainFormat { text_crc, ..format }),
+            Self::Aead(_) => self,
+        }
+    }
+
+    /// Whether it has one.
+    #[must_use]
+    pub const fn text_crc(self) -> bool {
+        matches!(self, Self::Gcm(format) if format.text_crc)
+    }
+
     /// Bytes of all tags of a message.
     #[must_use]
     pub const fn tag_bytes(self) -> u64 {

@@ -15,7 +15,7 @@ proptest! {
     fn what_software_seals_an_engine_opens_and_the_other_way_round(
         spec in any_spec(), seed in any::<u64>(), length in 0..1500_usize, piece in 1..400_usize,
     ) {
-        let format = spec.format();
+        let format = spec.format().with_text_crc(seed & 1 == 1);
         let raw = pattern(seed, spec.key_bits() as usize / 8);
         let key = Key::new(format, &raw, pattern(seed ^ 1, TAIL_BYTES).try_into().unwrap()).unwrap();
         let nonce: [u8; 12] = pattern(seed ^ 2, 12).try_into().unwrap();

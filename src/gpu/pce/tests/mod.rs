@@ -66,9 +66,12 @@ fn spec() -> PceSpec {
             skid: None,
             fetch: TagFetch::AfterData,
             placement: None,
+            parity: None,
+            twin_comparators: None,
         },
         staging: None,
         stored: None,
+        text_crc: false,
     }
 }
 

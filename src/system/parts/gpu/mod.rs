@@ -147,6 +147,7 @@ impl Builder<'_> {
             verdicts: verdicts.0,
             settled: settled.0,
             released: far.released,
+            signals: self.netlist.signals(&self.at("tag_queue")),
         };
         let tag_queue = TagQueue::new(&self.machine.tag_queue, self.machine.sealing().compare(), engines);
         let tag_queue = self.netlist.add(self.at("tag_queue"), engines, tag_queue, ports);

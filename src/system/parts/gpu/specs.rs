@@ -56,6 +56,7 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
         tag_queue: machine.tag_queue.clone(),
         staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
         stored: stored(machine, clocks),
+        text_crc: machine.cipher.text_crc.is_some(),
     })
 }
 

@@ -15,7 +15,7 @@
 //! text, and so to what its part of them is; number of chains and size of chunks are the key's, not the message's. A
 //! message is good if all of its tags are. In exchange, its text ends `chains` - 1 blocks before GCM's limit.
 
-use super::{BulkError, Key, Polyval, SealOpen, Stream, counter, hash_padded, mirrored};
+use super::{BulkError, Key, Polyval, SealOpen, Stream, counter, hash_padded, mirrored, text_crc::TextCrc};
 use crate::gcm::field::Element;
 use crate::gcm::spec::GhashSpec;
 use polyval::universal_hash::UniversalHash;
@@ -30,16 +30,18 @@ pub struct ChainFormat {
     pub chains: u32,
     /// Bytes of a chunk, a multiple of 16.
     pub chunk: u64,
+    /// Whether the first tag has a [CRC of the text](super::text_crc) added.
+    pub text_crc: bool,
 }
 
 impl ChainFormat {
     /// GCM's own: one chain.
-    pub const GCM: Self = Self { chains: 1, chunk: 16 };
+    pub const GCM: Self = Self { chains: 1, chunk: 16, text_crc: false };
 
     /// The format of the messages that an authenticator makes.
     #[must_use]
     pub fn of(spec: &GhashSpec) -> Self {
-        spec.chunk_blocks().map_or(Self::GCM, |blocks| Self { chains: spec.tags(), chunk: 16 * blocks })
+        spec.chunk_blocks().map_or(Self::GCM, |blocks| Self { chains: spec.tags(), chunk: 16 * blocks, ..Self::GCM })
     }
 
     /// Bytes of all tags of a message.
@@ -120,11 +122,24 @@ impl Chains {
 
 /// A message in flight in a machine, of one chain or of several. Give it the same [`Key`] at every call.
 #[derive(Debug, Clone)]
-pub enum ChainedMessage {
-    /// GCM's own.
+pub struct ChainedMessage {
+    chained: Chained,
+    crc: Option<TextCrc>,
+}
+
+#[derive(Debug, Clone)]
+enum Chained {
     Gcm(Stream),
-    /// One with several tags.
     Chains(Chains),
+}
+
+impl Chained {
+    fn update(&mut self, key: &Key, text: &mut [u8]) {
+        match self {
+            Self::Gcm(stream) => stream.update(key, text),
+            Self::Chains(chains) => chains.update(key, text),
+        }
+    }
 }
 
 impl ChainedMessage {
@@ -133,27 +148,31 @@ impl ChainedMessage {
     /// # Errors
     /// [`BulkError::EmptyIv`].
     pub fn new(format: ChainFormat, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
-        if format.chains == 1 {
-            return Stream::new(key, iv, &[], direction).map(Self::Gcm);
-        }
-        Chains::new(format, key, iv, &[], direction).map(Self::Chains)
+        let chained = match format.chains {
+            1 => Chained::Gcm(Stream::new(key, iv, &[], direction)?),
+            _ => Chained::Chains(Chains::new(format, key, iv, &[], direction)?),
+        };
+        Ok(Self { chained, crc: format.text_crc.then(|| TextCrc::new(direction)) })
     }
 
     /// Enciphers or deciphers the next bytes in place.
     pub fn update(&mut self, key: &Key, text: &mut [u8]) {
-        match self {
-            Self::Gcm(stream) => stream.update(key, text),
-            Self::Chains(chains) => chains.update(key, text),
+        let Self { chained, crc } = self;
+        match crc {
+            Some(crc) => crc.pass(text, |text| chained.update(key, text)),
+            None => chained.update(key, text),
         }
     }
 
     /// The tags over what has been taken so far, as they are on the wire.
     #[must_use]
     pub fn tags(&self, key: &Key) -> Vec<u8> {
-        match self {
-            Self::Gcm(stream) => stream.tag(key).to_vec(),
-            Self::Chains(chains) => chains.tags(key).flatten().collect(),
-        }
+        let mut tags = match &self.chained {
+            Chained::Gcm(stream) => stream.tag(key).to_vec(),
+            Chained::Chains(chains) => chains.tags(key).flatten().collect(),
+        };
+        self.crc.iter().for_each(|crc| crc.add_to(&mut tags));
+        tags
     }
 }
 
@@ -191,7 +210,7 @@ mod tests {
         fn tags_are_those_of_the_formulas_whatever_the_pieces(
             chains in 1..6_u32, chunk in 1..9_u64, aad in 0..200_usize, text in 0..2000_usize, pieces in 1..300_usize,
         ) {
-            let (format, key) = (ChainFormat { chains, chunk: 16 * chunk }, Key::new(&pattern(1, 32)).unwrap());
+            let (format, key) = (ChainFormat { chains, chunk: 16 * chunk, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
             let (aad, text) = (pattern(2, aad), pattern(3, text));
             let (cipher, tags) = sealed(format, &key, &aad, &text, pieces);
             prop_assert_eq!(&tags, &by_formula(format, &key, &aad, &cipher));
@@ -206,7 +225,7 @@ mod tests {
 
     #[test]
     fn parts_and_their_tags_may_not_change_places() {
-        let (format, key) = (ChainFormat { chains: 2, chunk: 16 }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) = (ChainFormat { chains: 2, chunk: 16, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
         let (mut cipher, tags) = sealed(format, &key, &[], &[0; 32], 32);
         let (left, right) = cipher.split_at_mut(16);
         left.swap_with_slice(right);
@@ -218,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_change_anywhere_is_seen_by_the_chain_it_falls_to_and_a_change_of_length_by_all() {
-        let (format, key) = (ChainFormat { chains: 3, chunk: 32 }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) = (ChainFormat { chains: 3, chunk: 32, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
         let text = pattern(5, 300);
         let (_, tags) = sealed(format, &key, &[], &text, 300);
         for place in 0..300 {

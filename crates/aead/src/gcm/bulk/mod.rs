@@ -7,6 +7,7 @@
 
 pub mod chains;
 pub mod scattered;
+pub mod text_crc;
 
 use super::counter;
 use super::field::Element;
