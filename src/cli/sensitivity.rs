@@ -307,7 +307,7 @@ fn line(swing: &Swing, changes: [Option<f64>; 2], widest: f64) -> String {
             notes += &format!("; {bound} is no machine");
         }
         if !end.does_not_close.is_empty() {
-            notes += &format!("; at {} {} does not close", end.at, end.does_not_close.join(", "));
+            notes += &format!("; at {bound} {} does not close", end.does_not_close.join(", "));
         }
     }
     let ends = format!("{:+.2} % at {}, {:+.2} % at {}", 100.0 * low, swing.at_low.at, 100.0 * high, swing.at_high.at);

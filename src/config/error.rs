@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use crate::{
+    cost::clock::DOES_NOT_CLOSE,
     files::{Explained, ReadError, Snippet, excerpt},
     units::QuantityError,
 };
@@ -177,6 +178,18 @@ impl ConfigError {
                 **kind,
                 Wrong::UnknownField { .. } | Wrong::WrongType { .. } | Wrong::Quantity { .. } | Wrong::Choice { .. }
             )
+        })
+    }
+
+    /// Why the engines do not close at their clock, with the cycles that do, if that is what is wrong.
+    #[must_use]
+    pub fn does_not_close(&self) -> Option<&str> {
+        let kinds = [&self.kind].into_iter().chain(self.others.iter().map(|other| &other.kind));
+        kinds.into_iter().find_map(|kind| match &**kind {
+            Wrong::Senseless { reason, .. } => {
+                Some(reason.as_str()).filter(|reason| reason.starts_with(DOES_NOT_CLOSE))
+            }
+            _ => None,
         })
     }
 

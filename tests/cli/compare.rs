@@ -178,10 +178,20 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
 }
 
 #[test]
-fn a_design_that_does_not_close_at_its_clock_says_so() {
+fn a_design_that_does_not_close_at_its_clock_is_refused_and_says_so_where_it_is_simulated() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("fast.toml");
-    fs::write(&path, "[copy_engine]\nclock = \"3.5 GHz\"\n").expect("a file");
+    let text = "[copy_engine]\nclock = \"3.5 GHz\"\n";
+    fs::write(&path, text).expect("a file");
+    let arguments = ["h100-nvl-tdx", "--design", path.to_str().expect("a path"), "--size", "4KiB"];
+    let output = compare(&arguments);
+    let said = String::from_utf8(output.stderr).expect("text");
+    let said = said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in ["does not close at 3.5 GHz (needs 519 ps, has 286)", "engine.check = \"warn\" simulates it as it is"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    fs::write(&path, format!("{text}[engine]\ncheck = \"warn\"\n")).expect("a file");
     let path = path.display().to_string();
     let json = json(&["h100-nvl-tdx", "--design", &path, "--size", "4KiB"]);
     let says = |name: &str| design(&json, name)["cost"]["does_not_close"].clone();

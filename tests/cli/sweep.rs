@@ -278,9 +278,11 @@ fn the_front_is_that_of_brute_force_and_the_objectives_are_the_studys() {
 
 #[test]
 fn what_a_cost_is_stretched_to_stands_in_the_table_and_under_the_front() {
-    let clock = "[[axis]]\npath = \"engine.check\"\nvalues = [\"warn\"]\n[[axis]]\npath = \"copy_engine.clock\"\nvalues = [\"1.755 GHz\", \"3.5 GHz\"]\n";
+    let clock = "[[axis]]\npath = \"copy_engine.clock\"\nvalues = [\"1.755 GHz\", \"3.5 GHz\"]\n";
+    let warn = "[[axis]]\npath = \"engine.check\"\nvalues = [\"warn\"]\n";
     let bench = Bench::new(&STUDY.replace("values = [1, 2, 4]", "values = [1]").replace("to = 4", "to = 1"));
-    fs::write(bench.path("study.toml"), read(&bench.path("study.toml")) + clock).expect("written");
+    let study = read(&bench.path("study.toml"));
+    fs::write(bench.path("study.toml"), format!("{study}{warn}{clock}")).expect("written");
     fine(bench.sweep("out", "1"));
     let mut table = csv::Reader::from_path(bench.path("out/points.csv")).expect("a table");
     let place = table.headers().expect("a head").iter().position(|head| head == "does_not_close").expect("a column");
@@ -294,15 +296,18 @@ fn what_a_cost_is_stretched_to_stands_in_the_table_and_under_the_front() {
     );
     let said = front.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("that do not close at their clock"), "{front}");
-    // Where it is an error, the point is refused with the cycles that close.
-    fs::write(bench.path("study.toml"), read(&bench.path("study.toml")).replace("\"warn\"", "\"error\""))
-        .expect("written");
-    fine(bench.sweep("refused", "1"));
-    let error = read(&bench.path("refused/points.csv"));
-    assert!(
-        error.contains("does not close at 3.5 GHz") && error.contains("no cut that was synthesised closes"),
-        "{error}"
-    );
+    // By default the point is refused, has no figures, and says so in the same column, with the cycles that close if any do.
+    fs::write(bench.path("study.toml"), format!("{study}{clock}")).expect("written");
+    let said = fine(bench.sweep("refused", "1"));
+    assert!(said.contains("1 of them have no figures") && said.contains("1 of 1: `copy_engine.clock`"), "{said}");
+    let mut table = csv::Reader::from_path(bench.path("refused/points.csv")).expect("a table");
+    let heads = table.headers().expect("a head").clone();
+    let rows: Vec<_> = table.records().map(|row| row.expect("a row")).collect();
+    let cell = |row: usize, name: &str| rows[row][heads.iter().position(|head| head == name).expect(name)].to_owned();
+    assert_eq!((rows.len(), cell(1, "does_not_close"), cell(1, "gb_per_s")), (2, notes[1].clone(), String::new()));
+    assert!(cell(1, "error").contains(&notes[1]) && notes[1].contains("no cut that was synthesised closes"));
+    assert_eq!(cell(0, "does_not_close") + &cell(0, "error"), "");
+    assert!(fine(bench.sealsim(&["pareto", "refused", "--max", "gb_per_s"], "")).contains("1 of 1 points"));
 }
 
 #[test]

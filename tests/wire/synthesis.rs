@@ -10,7 +10,7 @@ use sealsim::{
         parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
     },
     gcm::{
-        spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec},
+        spec::{AesSpec, ClockCheck, EngineSpec, GhashSpec, MultiplierSpec},
         structure::Structure,
     },
     units::Cycles,
@@ -108,8 +108,8 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     assert_eq!(beyond, ["ASAP tag-queue depth=2 skid=0"]);
 }
 
-/// Whole engines, whose areas are held out of what was not of one round. Of delays all are informed: control's was fitted to one of them, and what it is in
-/// front of was chosen with nine in view. Round keys are given to both sides.
+/// Whole engines. Areas of one round were seen before control was counted, all others are held out. Of delays nine are informed (control's was fitted to one of
+/// them, and what it is in front of was chosen with these in view), seven held out. Round keys are given to both sides.
 #[test]
 fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_a_select_is_in_front_of_a_round() {
     let (mut count, mut slow) = (0, Vec::new());
@@ -134,13 +134,79 @@ fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_a_select_is_i
             assert!(one.1 <= other.1 || one.0 > other.0, "{one:?} {other:?}");
         }
     }
-    assert!(count >= 9, "{count}");
-    // A whole round lies behind the select of counter or zero, which the model does not time: 11 and 23 %, and 17 and 20 %.
+    assert_eq!(count, 16);
+    // AES's first round lies behind the select of counter or zero, whose fan-out is 128 and which the model does not time: 11 to 27 %. The first one's control
+    // in front of a product is 17 % short with wires.
     let known = [
+        "ASAP engine rounds=10 registers=2 compact=0 fifo=32 levels=2 product=1 reduction=1",
         "ASAP engine rounds=12 registers=1 compact=0 fifo=24 levels=2 product=2 reduction=1",
+        "ASAP engine rounds=12 registers=2 compact=1 fifo=16 levels=0 product=2 reduction=0",
+        "ASAP engine rounds=14 registers=2 compact=1 fifo=32 levels=0 product=2 reduction=1",
+        "OSU0 engine rounds=12 registers=2 compact=1 fifo=16 levels=0 product=2 reduction=0",
         "OSU0 engine rounds=14 registers=1 compact=1 fifo=32 levels=0 product=1 reduction=1",
+        "OSU0 engine rounds=14 registers=2 compact=1 fifo=32 levels=0 product=2 reduction=1",
     ];
     assert_eq!(slow, known);
+}
+
+/// The authenticator of a design as it was synthesised: a unit's row, and how many there are. Buffers, weights and the select among units have no RTL.
+fn synthesised(ghash: &GhashSpec) -> Option<(Block, u32)> {
+    let spec = ghash.multiplier();
+    let (product, reduction) = (spec.product.0, spec.reduction.0);
+    match ghash {
+        GhashSpec::Serial { .. } => Some((Block::Serial { levels: 0, product, reduction }, 1)),
+        GhashSpec::Aggregated { width, groups, .. } => {
+            Some((Block::Aggregated { w: *width, g: *groups, levels: 0, product, reduction }, 1))
+        }
+        GhashSpec::Segmented { units: count, unit, .. }
+        | GhashSpec::MessageParallel { units: count, unit, .. }
+        | GhashSpec::SubChains { chains: count, unit, .. } => {
+            synthesised(unit).map(|(block, one)| (block, one * count))
+        }
+        GhashSpec::Interleaved { .. } | GhashSpec::Folded { .. } => None,
+    }
+}
+
+/// Designs with an authenticator of their own differ in it alone; areas, and with wires delays, stand in the order of their synthesis. Not synthesised are
+/// interleaved units, eight aggregated lanes, and engines of four AES lanes as a whole.
+#[test]
+fn shipped_designs_rank_as_the_synthesis_of_their_authenticators_does() {
+    let library = Library::named("asap7").unwrap();
+    let (mut ranked, mut missing) = (Vec::new(), Vec::new());
+    for name in Shipped::names(Role::Design) {
+        let Ok(resolved) = machine(&[name]).resolve() else { continue };
+        let spec = resolved.machine.engine.ghash;
+        if name != "h100-cc" && spec == machine(&[]).resolve().unwrap().machine.engine.ghash {
+            continue;
+        }
+        match synthesised(&spec).and_then(|(block, count)| Some((library.row(block)?, f64::from(count)))) {
+            Some((row, count)) => {
+                let part = ghash(&spec, library);
+                println!(
+                    "{name}: {:.1} {:.1} kGE, {:?} {:?}",
+                    count * part.kge(library),
+                    count * row.kge,
+                    part.delay,
+                    row.delay
+                );
+                ranked.push((
+                    name,
+                    [count * part.kge(library), part.delay.ps_wired],
+                    [count * row.kge, row.delay.ps_wired],
+                ));
+            }
+            None => missing.push(name),
+        }
+    }
+    for (one, other) in ranked.iter().flat_map(|one| ranked.iter().map(move |other| (one, other))) {
+        for figure in 0..2 {
+            let ordered = one.1[figure] < 0.99 * other.1[figure];
+            assert!(!ordered || one.2[figure] < other.2[figure], "{one:?} {other:?}");
+        }
+    }
+    let names: Vec<_> = ranked.iter().map(|one| one.0).collect();
+    let all = ["fastrack", "h100-cc", "message-parallel", "parallel-auth", "segmented-ghash", "serial-ghash"];
+    assert_eq!((names, missing), (all.to_vec(), vec!["interleaved-ghash", "parallel-auth-same-tag"]));
 }
 
 #[test]
@@ -201,27 +267,39 @@ fn machine(designs: &[&str]) -> Layers {
 }
 
 #[test]
-fn no_shipped_design_fails_to_close() {
-    for name in Shipped::names(Role::Design) {
-        let layers = machine(&[name]);
-        let Ok(resolved) = layers.resolve() else { continue };
-        let verdict = resolved.machine.timing().map(|timing| timing.verdict());
-        assert_ne!(verdict, Some(Verdict::DoesNotClose), "{name}: {:?}", resolved.machine.timing());
+fn no_shipped_design_fails_to_close_on_any_shipped_machine_and_none_asks_for_less_than_the_check() {
+    let designs: Vec<_> = Shipped::names(Role::Design).collect();
+    let mut closing = 0;
+    for on in Shipped::names(Role::Machine) {
+        for design in designs.iter().copied().map(Some).chain([None]) {
+            let layers = design.into_iter().fold(Layers::new(on), Layers::overlay);
+            match layers.resolve() {
+                Ok(resolved) => {
+                    assert_eq!(resolved.machine.engine.check, ClockCheck::Error, "{on}, {design:?}");
+                    closing += u32::from(resolved.machine.timing().is_some());
+                }
+                // A design may not fit a machine, for another reason.
+                Err(error) => assert_eq!(error.does_not_close(), None, "{on}, {design:?}"),
+            }
+        }
     }
+    assert!(closing > 200, "{closing}");
 }
 
 #[test]
 fn a_serial_unit_in_one_cycle_is_refused_with_the_cycles_that_hold_and_simulated_where_it_is_asked_for() {
-    let one = |check: &str| {
+    let one = |set: &[&str]| {
         let layers = machine(&["serial-ghash"]).set("engine.ghash.multiplier.product=1 cycle");
-        layers.set("engine.ghash.multiplier.reduction=0 cycles").set(format!("engine.check={check}")).resolve()
+        let layers = layers.set("engine.ghash.multiplier.reduction=0 cycles");
+        set.iter().fold(layers, |layers, set| layers.set(*set)).resolve()
     };
-    let error = one("error").unwrap_err();
-    let text = format!("{error:?}");
+    let error = one(&[]).unwrap_err();
+    let text = error.does_not_close().unwrap().to_owned();
+    assert_eq!(one(&["engine.check=error"]).unwrap_err().does_not_close(), Some(text.as_str()));
     for part in ["does not close at 1.755 GHz (needs 619 ps, has 570)", "product = 1 and reduction = 1 is marginal"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let machine = one("warn").unwrap().machine;
+    let machine = one(&["engine.check=warn"]).unwrap().machine;
     assert_eq!(machine.timing().unwrap().verdict(), Verdict::DoesNotClose);
     assert!(machine.does_not_close().unwrap().starts_with("does not close at 1.755 GHz (needs 619 ps, has 570)"));
 }

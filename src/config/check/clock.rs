@@ -8,7 +8,7 @@ use crate::gcm::spec::{ClockCheck, EngineSpec};
 pub(super) const RULES: &[Rule] = &[Rule {
     path: "copy_engine.clock",
     broken: |m| (m.engine.check == ClockCheck::Error).then(|| m.does_not_close()).flatten(),
-    remedy: "write the cycles that are named, a lower clock, or leave engine.check out to simulate it as it is; `sealsim engine --fmax` shows every stage",
+    remedy: "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage",
 }];
 
 impl MachineSpec {

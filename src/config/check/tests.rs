@@ -58,7 +58,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("link.ecrc", &["link.ide_capable=true", IDE, "link.ecrc=true"]),
     ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
     ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
-    ("copy_engine.clock", &["copy_engine.clock=3 GHz", "engine.check=error"]),
+    ("copy_engine.clock", &["copy_engine.clock=3 GHz"]),
     ("engine", &["engine.key_bits=512"]),
     ("engine", &["engine.aes.rounds_in_hardware=15"]),
     ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
@@ -226,7 +226,8 @@ fn rules_accept_their_edges() {
         &["copy_engine.sharing=shared", "copy_engine.engine_turn=32256 B", "copy_engine.engine_wire=1 cycle"],
         &["compute.slots=128", "compute.stretch=1000", "compute.copy_rate_l2=810 B/cycle", "compute.schedule=0 cycles"],
     ] {
-        assert!(laid(settings).resolve().is_ok(), "{settings:?}");
+        // Whether their engines close is asked elsewhere.
+        assert!(laid(settings).set("engine.check=warn").resolve().is_ok(), "{settings:?}");
     }
 }
 
@@ -240,7 +241,8 @@ fn nothing_is_refused_wherever_it_makes_no_sense() {
     for one in resolved.parameters.iter().filter(|one| NEVER_ZERO.contains(&one.unit)) {
         let within = |known: &&str| one.path == *known || one.path.starts_with(&format!("{known}."));
         let allowed = MAY_BE_ZERO.iter().any(within);
-        let result = Layers::new("h100-nvl-tdx").set(format!("{}={}", one.path, zero(one))).resolve();
+        let machine = Layers::new("h100-nvl-tdx").set("engine.check=warn");
+        let result = machine.set(format!("{}={}", one.path, zero(one))).resolve();
         assert_eq!(result.is_ok(), allowed, "{}", one.path);
     }
     for path in TAKES_TIME {

@@ -75,7 +75,8 @@ pub enum Came {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct End {
     pub at: String,
-    /// The machines whose engines do not close at their clock there, and do at their own value.
+    /// The machines whose engines close at their own value, and not at the end of the range: it is then moved, or with `engine.check =
+    /// "warn"` simulated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub does_not_close: Vec<String>,
     #[serde(flatten)]
@@ -461,13 +462,14 @@ impl Runner<'_> {
         let range = &self.ranges[place];
         let (own, low, high) = range.amounts().unwrap_or_default();
         let value = |wanted| draw::nearest(&self.variants, &self.ranges, &[], (place, wanted));
-        let (low, high) = (value(low), value(high));
-        let end = |value: u64| {
+        let end = |(wanted, value): (u64, u64)| {
             let came = self.answer(&[(place, value)])?;
-            let does_not_close = self.not_closing(&[(place, value)]);
+            let does_not_close = self.not_closing(&[(place, wanted)]);
             Ok::<_, SensitivityError>(End { at: range.written(value), does_not_close, came })
         };
-        let (at_low, at_high) = (end(low)?, end(high)?);
+        let ends = [low, high].map(|wanted| (wanted, value(wanted)));
+        let [(_, low), (_, high)] = ends;
+        let (at_low, at_high) = (end(ends[0])?, end(ends[1])?);
         let mut flips = Vec::new();
         for (end, value, towards) in [(&at_low, low, "low"), (&at_high, high, "high")] {
             let Some(answer) = end.answer() else { continue };
@@ -486,11 +488,13 @@ impl Runner<'_> {
         Ok(swing)
     }
 
-    /// Variants whose engines close by themselves, and not with these settings.
+    /// Variants whose engines close by themselves, and not with these settings, which make a machine where it is asked for as it is.
     fn not_closing(&self, settings: &[Setting]) -> Vec<String> {
         let closes = |(place, variant): &(usize, &Variant)| {
-            let own = draw::of_variant(&self.ranges, settings, *place);
-            let varied = if own.is_empty() { None } else { variant.base.varied(&own).ok() };
+            let mut own = draw::of_variant(&self.ranges, settings, *place);
+            let applies = !own.is_empty();
+            own.push("engine.check=warn".to_owned());
+            let varied = if applies { variant.base.varied(&own).ok() } else { None };
             variant.does_not_close().is_some() || varied.is_none_or(|varied| varied.machine.does_not_close().is_none())
         };
         let variants = self.variants.iter().enumerate().filter(|variant| !closes(variant));

@@ -57,6 +57,24 @@ fn every_swing_is_what_the_two_ends_give() {
 }
 
 #[test]
+fn an_end_at_which_engines_do_not_close_moves_to_the_last_value_at_which_they_do_or_is_simulated_where_that_is_asked_for()
+ {
+    let own = question(&[], 0);
+    let [moved, simulated] = ["error", "warn"].map(|check| {
+        let own = Question { machine: own.machine.clone().set(format!("engine.check={check}")), ..own.clone() };
+        let swings = ask(&own, 2).swings;
+        swings.into_iter().find(|swing| swing.range.path == "copy_engine.clock").unwrap().at_high
+    });
+    for end in [&moved, &simulated] {
+        assert_eq!(end.does_not_close, ["h100-nvl-tdx"]);
+    }
+    assert_eq!(simulated.at, "1.98 GHz");
+    let at = |hertz: u64| own.machine.clone().set(format!("copy_engine.clock={hertz} Hz")).resolve();
+    let hertz = moved.at.parse::<crate::units::Frequency>().unwrap().0;
+    assert!(at(hertz).is_ok() && at(hertz + 1).unwrap_err().does_not_close().is_some(), "{}", moved.at);
+}
+
+#[test]
 fn a_workload_of_one_copy_swings_as_its_copy_does() {
     let file = WorkloadFile::parse(
         "one",

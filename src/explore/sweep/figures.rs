@@ -30,7 +30,7 @@ impl Study {
         let refused = |point, error: String| Ok(Row::refused(point, error));
         let varied = match self.machine(&point) {
             Ok(varied) => varied,
-            Err(error) => return refused(point, error.to_string()),
+            Err(error) => return Ok(Row::no_machine(point, &error)),
         };
         let one = || {
             let copy = self.copy(&point)?.parse::<CopyArgument>().ok()?;

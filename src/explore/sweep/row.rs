@@ -1,7 +1,8 @@
 //! A point, and the row that comes of it: figures by column.
 
 use super::id::PointId;
-use crate::figures::Value;
+use crate::config::ConfigError;
+use crate::figures::{Value, table::DOES_NOT_CLOSE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,12 @@ impl Row {
     /// One without figures.
     pub(super) const fn refused(point: Point, error: String) -> Self {
         Self { point, error: Some(error), figures: BTreeMap::new(), draws: BTreeMap::new() }
+    }
+
+    /// One whose settings make no machine. If its engines do not close at their clock, the row has the column that says so.
+    pub(super) fn no_machine(point: Point, error: &ConfigError) -> Self {
+        let told = error.does_not_close().map(|sentence| (DOES_NOT_CLOSE.name.to_owned(), sentence.into()));
+        Self { figures: told.into_iter().collect(), ..Self::refused(point, error.to_string()) }
     }
 }
 

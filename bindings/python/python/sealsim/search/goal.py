@@ -74,6 +74,8 @@ class Goal:
     def judge(self, space: Space, point: Point, row: dict[str, Any]) -> Judged:
         """What a point is worth."""
         figures = row.get("figures", {})
+        if figures.get("does_not_close"):
+            return Judged(None, 1.0)
         if row.get("error"):
             return Judged(None, 2.0)
         values = []
@@ -82,7 +84,7 @@ class Goal:
             if value is None or not math.isfinite(value):
                 return Judged(None, 2.0)
             values.append(value)
-        return Judged(tuple(values), 1.0 if figures.get("does_not_close") else 0.0)
+        return Judged(tuple(values), 0.0)
 
     def _value(self, name: str, space: Space, point: Point, figures: dict[str, Any]) -> float | None:
         if name in self.axes:

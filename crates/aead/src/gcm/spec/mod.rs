@@ -35,7 +35,8 @@ pub struct EngineSpec {
     #[schemars(title = "engine control:")]
     pub control: Option<ControlSpec>,
     /// What becomes of a machine whose engines' stages do not settle within a period of `copy_engine.clock`, by delays before layout of
-    /// `rtl/results.toml`: `warn`, if absent, simulates it, and its costs say that it does not close; `error` refuses it.
+    /// `rtl/results.toml`: `error`, if absent, refuses it with the cycles that close; `warn` simulates it, and its figures say that it
+    /// does not close.
     #[serde(default, skip_serializing_if = "ClockCheck::is_default")]
     #[schemars(title = "clock that does not close:")]
     pub check: ClockCheck,
@@ -46,9 +47,9 @@ pub struct EngineSpec {
 #[serde(rename_all = "snake_case")]
 pub enum ClockCheck {
     /// It is refused, with the cycles that close.
+    #[default]
     Error,
     /// It is simulated, and its figures say so.
-    #[default]
     Warn,
 }
 
@@ -374,7 +375,7 @@ impl EngineSpec {
             key_setup: Cycles(14),
             compare: Cycles(1),
             control: None,
-            check: ClockCheck::Warn,
+            check: ClockCheck::Error,
         }
     }
 }
