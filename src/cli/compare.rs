@@ -5,7 +5,7 @@ use super::{
     kept::Kept,
     machine::machine_of,
     output,
-    page::{PageArgument, PageFile},
+    page::{self, PageArgument, PageFile},
     plot::PlotFile,
     run::Interruption,
     sample::SampleArgument,
@@ -142,6 +142,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What `--format json` prints, and what `--plot` draws; nothing is printed, written or kept.
 pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<(String, Drawing), Failure> {
+    let (_, comparison) = answered(arguments, interruption)?;
+    Ok((output::json(&Document::of(&comparison))?, plot::comparison::drawn(&comparison)))
+}
+
+/// What `--report` writes; nothing is printed, written or kept.
+pub fn page(arguments: &Arguments, command: String, interruption: &Interruption) -> Result<String, Failure> {
+    let (machine, comparison) = answered(arguments, interruption)?;
+    page::html(&Document::of(&comparison), command, |page| page.with_configuration(&describe::to_json(&machine)))
+}
+
+fn answered(arguments: &Arguments, interruption: &Interruption) -> Result<(Resolved, Comparison), Failure> {
     let question = arguments.question()?;
     let (finished, observer) = (Finished::default(), || interruption.control());
     let Question { grid, candidates, .. } = &question;
@@ -150,8 +161,7 @@ pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<(Str
     if compared.unfinished > 0 {
         return Err(Failure::Verification(miette!("interrupted")));
     }
-    let (_, comparison) = question.answered(compared);
-    Ok((output::json(&Document::of(&comparison))?, plot::comparison::drawn(&comparison)))
+    Ok(question.answered(compared))
 }
 
 /// What is to be compared.

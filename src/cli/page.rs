@@ -53,15 +53,26 @@ impl PageFile {
         report: &impl Serialize,
         add: impl FnOnce(Page) -> Result<Page, PageError>,
     ) -> Result<(), Failure> {
-        let page = Page::of(report, command_line()).and_then(add);
-        self.keep(&page.map_err(no_page)?)
+        self.keep_html(&html(report, command_line(), add)?)
     }
 
-    pub fn keep(mut self, page: &Page) -> Result<(), Failure> {
-        let html = page.html().map_err(no_page)?;
+    pub fn keep(self, page: &Page) -> Result<(), Failure> {
+        self.keep_html(&page.html().map_err(no_page)?)
+    }
+
+    fn keep_html(mut self, html: &str) -> Result<(), Failure> {
         let written = self.0.write_all(html.as_bytes());
         written.and_then(|()| self.0.keep()).map_err(unwritten)
     }
+}
+
+/// The page of what a verb prints as JSON, with what `add` adds to it. `command` is what it was made by.
+pub(super) fn html(
+    report: &impl Serialize,
+    command: String,
+    add: impl FnOnce(Page) -> Result<Page, PageError>,
+) -> Result<String, Failure> {
+    Page::of(report, command).and_then(add).and_then(|page| page.html()).map_err(no_page)
 }
 
 fn unwritten(error: io::Error) -> Failure {

@@ -67,7 +67,7 @@ fn says_what_is_printed(command: &[String], memory: &mut Memory) {
     let output = output.unwrap();
     let (printed, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     match answer(command, &Interruption::default(), memory) {
-        Ok(answer) => assert_eq!(timeless(&answer.json), timeless(&printed), "{command:?}"),
+        Ok(answer) => assert_eq!(timeless(&answer.text), timeless(&printed), "{command:?}"),
         Err(failure) => {
             assert_eq!(output.status.code(), Some(failure.status().into()), "{command:?} {said}");
             let words = |text: &str| {
@@ -344,6 +344,40 @@ fn a_dropped_profile_is_played_and_leaves_nothing() {
     for folder in [&folder, &temporary] {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
+}
+
+/// The data of a page, without what the host's clock says.
+fn island(page: &str) -> Json {
+    let begin = r#"<script type="application/json" id="data">"#;
+    let data = page.split(begin).nth(1).unwrap_or_else(|| panic!("{page}")).split("</script>").next().unwrap();
+    let mut data: Json = serde_json::from_str(data).unwrap();
+    data["report"].as_object_mut().unwrap().remove("host");
+    data
+}
+
+#[test]
+fn reports_are_those_that_the_command_line_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(LOOP, folder.path().join("job.json.gz")).unwrap();
+    let lab = Lab::begin(folder.path(), &["job.json.gz", "--hw", "h100-nvl-tdx", "--design", "fastrack"]);
+    for (name, query) in [
+        ("run.html", format!("{SMALL}&design=fastrack")),
+        ("program.html", "program=job.json.gz&change=graph".to_owned()),
+        ("workload.html", "workload=decode-loop".to_owned()),
+    ] {
+        let (status, page) = lab.get(&format!("{name}?{query}"));
+        assert_eq!(status, 200, "{page}");
+        let given = island(&page);
+        let command = given["command"].as_str().unwrap();
+        assert!(command.starts_with("sealsim ") && command.ends_with(&format!(" --report {name}")), "{command}");
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_sealsim")).current_dir(folder.path()).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let written = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(given, island(&written), "{command}");
+    }
+    lab.end();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The answer to a command: what it prints as JSON, from the same code.
 
-use super::super::{Arguments, Failure, Verb, compare, explain, replay, run, run::Interruption};
+use super::super::{Arguments, Failure, Verb, compare, explain, page::shell_words, replay, run, run::Interruption};
 use crate::{replay::Known, report::plot::drawing::Drawing};
 use clap::Parser;
 use miette::miette;
@@ -8,8 +8,8 @@ use miette::miette;
 /// What a command says.
 #[derive(Debug)]
 pub struct Answer {
-    /// What `--format json` prints.
-    pub json: String,
+    /// What `--format json` prints, or `--report` writes.
+    pub text: String,
     /// What `--plot` draws.
     pub drawing: Option<Drawing>,
     /// What `--format toml` prints.
@@ -17,8 +17,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    const fn of(json: String) -> Self {
-        Self { json, drawing: None, toml: None }
+    const fn of(text: String) -> Self {
+        Self { text, drawing: None, toml: None }
     }
 }
 
@@ -47,28 +47,29 @@ impl Memory {
     }
 }
 
-/// Answers a command as the command line does, in one thread. `stop` ends it.
+/// Answers a command as the command line does, in one thread. `stop` ends it. If it ends with `--report FILE`, the answer is what that file would hold.
 ///
 /// # Errors
 /// What the command would have failed for.
 pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> Result<Answer, Failure> {
-    let mut words: Vec<_> = command.iter().map(String::as_str).collect();
+    let (asked, page) = match command {
+        [asked @ .., report, _] if report == "--report" => (asked, Some(shell_words(command))),
+        _ => (command, None),
+    };
+    let mut words: Vec<_> = asked.iter().map(String::as_str).collect();
     if let Some(&("run" | "compare" | "replay")) = words.get(1) {
         words.extend(["--threads", "1"]);
     }
     let parsed = Arguments::try_parse_from(words);
-    match parsed.map_err(|error| Failure::Usage(miette!("{}", error.render())))?.verb {
-        Verb::Run(arguments) => run::answer(&arguments, stop).map(Answer::of),
-        Verb::Explain(arguments) => explain::answer(&arguments, stop).map(Answer::of),
-        Verb::Compare(arguments) => {
-            let (json, drawing) = compare::answer(&arguments, stop)?;
-            Ok(Answer { drawing: Some(drawing), ..Answer::of(json) })
-        }
-        Verb::Replay(arguments) => {
-            let (json, drawing) = replay::answer(&arguments, stop, memory.of(command))?;
-            Ok(Answer { drawing: Some(drawing), ..Answer::of(json) })
-        }
-        Verb::Describe(arguments) => {
+    let drawn = |(json, drawing)| Answer { drawing: Some(drawing), ..Answer::of(json) };
+    match (parsed.map_err(|error| Failure::Usage(miette!("{}", error.render())))?.verb, page) {
+        (Verb::Run(arguments), None) => run::answer(&arguments, stop).map(Answer::of),
+        (Verb::Run(arguments), Some(page)) => run::page(&arguments, page, stop).map(Answer::of),
+        (Verb::Explain(arguments), _) => explain::answer(&arguments, stop).map(Answer::of),
+        (Verb::Compare(arguments), None) => compare::answer(&arguments, stop).map(drawn),
+        (Verb::Compare(arguments), Some(page)) => compare::page(&arguments, page, stop).map(Answer::of),
+        (Verb::Replay(arguments), page) => replay::answer(&arguments, page, stop, memory.of(asked)).map(drawn),
+        (Verb::Describe(arguments), _) => {
             let (json, toml) = arguments.answer()?;
             Ok(Answer { toml: Some(toml), ..Answer::of(json) })
         }

@@ -3,9 +3,9 @@
 //! ```text
 //!   choices, fields           what there is to choose, and what each parameter means
 //!   QUESTION?STATE            { command, answer }: the JSON of the command
-//!   plot.svg?STATE, .pdf      the picture of the curve
-//!   workload?STATE            the same for a workload; workload.svg, workload.pdf
-//!   program?STATE             the same for a profile; program.svg, program.pdf
+//!   plot.svg?STATE, .pdf      the picture of the curve; plot.html and run.html are the pages of --report
+//!   workload?STATE            the same for a workload; workload.svg, .pdf, .html
+//!   program?STATE             the same for a profile; program.svg, .pdf, .html
 //!   drop?name=NAME            keeps the profile in the body, and gives its name in states
 //!   inside/                   a run to look inside: the page of `run --live`; inside/begin?STATE begins it
 //!   machine.toml?STATE        the machine as a file
@@ -82,6 +82,10 @@ impl Site for LabSite {
             "workload" => self.question(self.iteration(query)).await,
             "workload.svg" => self.plot(self.iteration(query), SVG).await,
             "workload.pdf" => self.plot(self.iteration(query), PDF).await,
+            "run.html" => self.page(self.command(query, Question::Run), path).await,
+            "plot.html" => self.page(self.command(query, Question::Curve), path).await,
+            "workload.html" => self.page(self.iteration(query), path).await,
+            "program.html" => self.page(self.program(query), path).await,
             "program" => self.question(self.program(query)).await,
             "program.svg" => self.plot(self.program(query), SVG).await,
             "program.pdf" => self.plot(self.program(query), PDF).await,
@@ -146,7 +150,7 @@ impl LabSite {
         let words = json!(self.dropped.told(&shell_words(&command)));
         let found = self.found(command).await?;
         // The command's JSON as it is, but for temporary paths: nothing in between can change a figure.
-        let body = self.dropped.told(&format!("{{\"command\":{words},\"answer\":{}}}", found.json));
+        let body = self.dropped.told(&format!("{{\"command\":{words},\"answer\":{}}}", found.text));
         Ok(Answer::new(StatusCode::OK, "application/json", body))
     }
 
@@ -156,6 +160,14 @@ impl LabSite {
             Some(Ok(bytes)) => Ok(Answer::new(StatusCode::OK, sort, bytes)),
             _ => Err(Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "there is no picture\n")),
         }
+    }
+
+    /// What `--report` writes.
+    async fn page(&self, command: Command, name: &str) -> Result<Answer, Answer> {
+        let mut command = command?;
+        command.extend(["--report", name].map(str::to_owned));
+        let html = self.dropped.told(&self.found(command).await?.text);
+        Ok(Answer::new(StatusCode::OK, "text/html; charset=utf-8", html))
     }
 
     async fn toml(&self, query: &str) -> Result<Answer, Answer> {

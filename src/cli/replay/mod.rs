@@ -7,7 +7,7 @@ mod outputs;
 mod plan;
 
 use super::{
-    AlternativeArguments, Failure, Switch, describe, output,
+    AlternativeArguments, Failure, Switch, output, page,
     places::Named,
     profile::{ProfileArguments, Progress},
     run::Interruption,
@@ -17,14 +17,10 @@ use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
         Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
-        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Timeline, Tried, WHOLE, WhatIf, Work,
-        advice, breakdown, in_step_time, operations, row, try_change,
+        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Tried, WHOLE, WhatIf, Work, advice,
+        breakdown, in_step_time, operations, row, try_change,
     },
-    report::{
-        SCHEMA_VERSION,
-        html::{self, timeline::NamedTimeline},
-        plot::drawing::Drawing,
-    },
+    report::{SCHEMA_VERSION, plot::drawing::Drawing},
     sim::Control,
     system::RunError,
     units::Femtos,
@@ -38,7 +34,7 @@ use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
 use effort::{offer, work};
 use miette::miette;
-use outputs::{Done, Drawn, Outputs};
+use outputs::Outputs;
 use plan::Plan;
 use std::path::Path;
 
@@ -175,41 +171,32 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     drop(progress);
     document::print(arguments.format, &found.document, arguments.rows)?;
     let done = found.done();
-    let drawn = |of: &dyn Fn(&Done<'_>) -> Option<Drawn>| -> Vec<NamedTimeline> {
-        let named = done.iter().filter_map(|run| {
-            let (timeline, slowdown) = of(run)?;
-            let timeline = html::timeline::Timeline::of_replay(&timeline);
-            Some(NamedTimeline { name: run.name.to_owned(), slowdown, timeline })
-        });
-        named.collect()
-    };
     let number = found.step(job);
-    let step = job.steps.as_ref().zip(number).map(|(steps, number)| html::Step {
-        number: number + 1,
-        of: steps.count(),
-        timelines: drawn(&|run| found.of_step(job, (job, run.played), number)),
-    });
-    let page = begun.page.take().map(|page| {
-        let timelines = drawn(&|run| Some((Timeline::of(job, run.played), run.slowdown)));
-        let configuration = describe::to_json(&plan.machine);
-        page.write(&found.document, |page| {
-            page.with_timelines(timelines).with_step(step).with_configuration(&configuration)
-        })
-    });
+    let page = begun.page.take();
+    let page = page.map(|page| page.write(&found.document, |page| found.shown(page, &plan, job)));
     arguments.outputs.write(begun, || found.drawing(&plan.title(), job), (read.trace(), job), &done, number)?;
     page.unwrap_or(Ok(()))
 }
 
-/// What `--format json` prints, and what `--plot` draws; nothing is printed or written. `known` keeps times of copies from one answer to the next about the
-/// same files.
-pub fn answer(arguments: &Arguments, interruption: &Interruption, known: &Known) -> Result<(String, Drawing), Failure> {
+/// What `--format json` prints, and what `--plot` draws; or, made by a command, what `--report` writes. Nothing is printed or written. `known` keeps times of
+/// copies from one answer to the next about the same files.
+pub fn answer(
+    arguments: &Arguments,
+    page: Option<String>,
+    interruption: &Interruption,
+    known: &Known,
+) -> Result<(String, Drawing), Failure> {
     let mut plan = Plan::of(arguments)?;
     let (progress, one_more) = (Progress::hidden(interruption), || ());
     let go_on = || progress.go_on();
     let simulator = arguments.simulator(&go_on, &one_more, known);
     let read = plan.read(&progress, simulator)?;
     let found = plan.play(&read, false, true, simulator)?;
-    Ok((output::json(&found.document)?, found.drawing(&plan.title(), read.job())))
+    let text = match page {
+        Some(command) => page::html(&found.document, command, |page| found.shown(page, &plan, read.job())),
+        None => output::json(&found.document),
+    };
+    Ok((text?, found.drawing(&plan.title(), read.job())))
 }
 
 /// From the return of a launch to its operation on an idle stream, ns.

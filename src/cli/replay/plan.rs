@@ -6,12 +6,15 @@ use super::{
     play, shown,
 };
 use crate::{
-    cli::profile::Progress,
+    cli::{describe, profile::Progress},
     config::Resolved,
     replay::{End, Job, Node, Played, Session, Simulator, Steps, Timeline, Tried, costliest, written},
-    report::plot::{
-        drawing::Drawing,
-        timeline::{self, Part},
+    report::{
+        html::{self, Page, PageError, timeline::NamedTimeline},
+        plot::{
+            drawing::Drawing,
+            timeline::{self, Part},
+        },
     },
     workload::{WorkloadFile, sized, trace::Trace},
 };
@@ -159,6 +162,26 @@ impl Found {
         let off = span(steps, (own, &self.runs[0].answer.played))?.duration().max(1);
         let span = span(steps, (job, played))?;
         Some((Timeline::of_step(job, played, span), Some(span.duration() as f64 / off as f64)))
+    }
+
+    /// A page with what is drawn on it: the step where there is a loop, and the whole.
+    pub fn shown(&self, page: Page, plan: &Plan<'_>, job: &Job) -> Result<Page, PageError> {
+        let done = self.done();
+        let drawn = |of: &dyn Fn(&Done<'_>) -> Option<Drawn>| -> Vec<NamedTimeline> {
+            let named = done.iter().filter_map(|run| {
+                let (timeline, slowdown) = of(run)?;
+                let timeline = html::timeline::Timeline::of_replay(&timeline);
+                Some(NamedTimeline { name: run.name.to_owned(), slowdown, timeline })
+            });
+            named.collect()
+        };
+        let step = job.steps.as_ref().zip(self.step(job)).map(|(steps, number)| html::Step {
+            number: number + 1,
+            of: steps.count(),
+            timelines: drawn(&|run| self.of_step(job, (job, run.played), number)),
+        });
+        let whole = drawn(&|run| Some((Timeline::of(job, run.played), run.slowdown)));
+        page.with_timelines(whole).with_step(step).with_configuration(&describe::to_json(&plan.machine))
     }
 
     /// The runs, and the changes that were asked for by name: the step where there is a loop.

@@ -7,10 +7,16 @@ use super::{
     progress::Progress,
 };
 use crate::{
-    cli::{Failure, collective, describe, output, page::PageFile},
+    cli::{
+        Failure, collective, describe, output,
+        page::{self, PageFile},
+    },
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun, html::Page},
+    report::{
+        CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun,
+        html::{Page, PageError},
+    },
     sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
@@ -92,6 +98,21 @@ impl Job {
         output::json(&self.results(false, None, interruption)?.report)
     }
 
+    /// What `--report` writes; nothing is printed or written. `command` is what the page says it was made by.
+    pub(super) fn page(mut self, command: String, interruption: &Interruption) -> Result<String, Failure> {
+        self.format = RunFormat::Silent;
+        let Results { report, look, .. } = self.results(true, None, interruption)?;
+        page::html(&report, command, |page| self.shown(page, look.as_ref()))
+    }
+
+    fn shown(&self, page: Page, look: Option<&Look>) -> Result<Page, PageError> {
+        let page = match look {
+            Some(look) => page.with_look(&look.record, &look.messages),
+            None => page,
+        };
+        page.with_configuration(&describe::to_json(&self.resolved))
+    }
+
     /// Runs for a page that is there already; nothing is printed.
     pub(super) fn watched(mut self, live: &Live, interruption: &Interruption) -> Result<(), Failure> {
         self.format = RunFormat::Silent;
@@ -104,11 +125,7 @@ impl Job {
         let Results { report, outcome, look, recorded } = self.results(page.is_some(), live, interruption)?;
         self.print(&report, || report.text(output::width(), self.all))?;
         if let Some(page) = page {
-            let looked = |page: Page| match &look {
-                Some(look) => page.with_look(&look.record, &look.messages),
-                None => page,
-            };
-            page.write(&report, |page| looked(page).with_configuration(&describe::to_json(&self.resolved)))?;
+            page.write(&report, |page| self.shown(page, look.as_ref()))?;
         }
         self.verdict(&report).and_then(|()| self.strikes(&outcome)).and(recorded)
     }

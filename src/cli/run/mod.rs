@@ -185,6 +185,11 @@ pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<Stri
     job(arguments)?.answer(interruption)
 }
 
+/// What `--report` writes; nothing is printed or written.
+pub fn page(arguments: &Arguments, command: String, interruption: &Interruption) -> Result<String, Failure> {
+    job(arguments)?.page(command, interruption)
+}
+
 /// Runs while a page that another site holds shows it; nothing is printed. How it ends, the page says.
 pub(super) fn watched(arguments: &Arguments, desk: &Arc<Desk>, interruption: &Interruption) {
     let live = Live::hosted(Arc::clone(desk));

@@ -1,7 +1,7 @@
 // What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
 
 import { bytes, category, el, number, percent, sv, time } from "./base.js";
-import { commandOf, picture, table } from "./parts.js";
+import { commandOf, fileLink, picture, table } from "./parts.js";
 import { readSize, write } from "./state.js";
 
 const STAGES = {
@@ -112,7 +112,7 @@ export function answers(name, relax) {
   function drawCommands(state) {
     const names = { run: "these figures", path: "the path of a message", curve: "the curve", describe: "all parameters" };
     const lines = Object.entries(names).filter(([question]) => commands.has(question)).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), commandOf(question, commands.get(question))));
-    fill(parts.command, lines, el("p", {}, el("a", { href: `machine.toml?${write(state)}`, download: "machine.toml" }, "This machine as a TOML file")));
+    fill(parts.command, lines, el("p", {}, fileLink("run.html", write(state), "Report of this run (HTML)"), " ", fileLink("machine.toml", write(state), "This machine as a TOML file")));
   }
 
   return {

@@ -10,13 +10,17 @@ export function table(caption, head, lines, { text = [0], id = null } = {}) {
     el("tbody", {}, lines.map((line) => el("tr", {}, line.map((value, at) => cell("td", value, at)))))));
 }
 
-// A picture that the program has drawn, with links to it as files. `query` is its state.
+// A picture that the program has drawn, with links to it as files, and to the page of --report. `query` is its state.
 export function picture(svg, label, name, query) {
   const image = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
   image.setAttribute("role", "img");
   image.setAttribute("aria-label", label);
   return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, image),
-    el("p", {}, ["SVG", "PDF"].flatMap((kind) => [el("a", { href: `${name}.${kind.toLowerCase()}?${query}`, download: `${name}.${kind.toLowerCase()}` }, kind), " "])));
+    el("p", {}, [["SVG", "svg"], ["PDF", "pdf"], ["report (HTML)", "html"]].flatMap(([words, ending]) => [fileLink(`${name}.${ending}`, query, words), " "])));
+}
+
+export function fileLink(name, query, words) {
+  return el("a", { href: `${name}?${query}`, download: name }, words);
 }
 
 // A command with a button that copies it.

@@ -15,6 +15,7 @@ export function workloads({ choices, kept, keep }) {
   };
   const said = el("p", { class: "soft" });
   const params = el("div", { class: "row" });
+  const others = el("div", {});
   const found = el("div", { class: "fresh" });
   const go = el("button", { type: "button", id: "simulate", click: () => (asking.asks() ? asking.leave() : asking.begin()) }, "Simulate");
   const asking = asker(found, {
@@ -36,8 +37,9 @@ export function workloads({ choices, kept, keep }) {
   }
 
   function draw() {
-    const { summary, machine, parameters } = known.get(state.workload);
+    const { summary, machine, parameters, published } = known.get(state.workload);
     said.textContent = `${summary}, on ${machine}.`;
+    others.replaceChildren(...(published.length > 0 ? [el("h3", {}, "Published figures"), table("published figures", ["figure", "of", "source"], published, { id: "published", text: [0, 1, 2] })] : []));
     params.replaceChildren(...Object.entries(parameters ?? {}).map(([name, value]) => {
       const field = el("input", { type: "text", class: "value", value: state.params.get(name) ?? value, change: () => { state.params.set(name, field.value.trim()); changed(); } });
       return el("label", {}, name, field);
@@ -72,7 +74,7 @@ export function workloads({ choices, kept, keep }) {
   const chips = designChips("designs beside each other", { add: "a design beside the others" }, choices.shipped.filter((one) => one.kind === "design"), () => state.designs, changed);
   draw();
   return {
-    box: el("section", { id: "workload-view", "aria-label": "workload" }, part("Workload", select, said), part("Its parameters", params), part("Designs beside each other", chips.box), go, asking.parts, found),
+    box: el("section", { id: "workload-view", "aria-label": "workload" }, part("Workload", select, said), part("Its parameters", params), part("Designs beside each other", chips.box), go, asking.parts, found, others),
     begin() {},
     leave: () => asking.leave(),
   };
