@@ -1,14 +1,18 @@
 //! `sealsim faults`: what faults that are drawn at random come to.
 
 use super::{
-    Failure, OverlayArguments, SettingArguments, Switch, WorkArguments, machine::machine_of, output, run::Interruption,
+    Failure, OverlayArguments, SettingArguments, Switch, WorkArguments,
+    machine::machine_of,
+    output,
+    page::{PageArgument, PageFile},
+    run::Interruption,
 };
 use crate::{
     config::Resolved,
     explore::faults::{Campaign, CampaignError, Extent, Question, Single, campaign, single},
     report::{
         SCHEMA_VERSION,
-        fault_points::{self, Stated},
+        fault_points::{self, Shown, Stated},
         fault_sets,
     },
     sim::Control,
@@ -47,7 +51,7 @@ Examples:
   sealsim faults h100-nvl-tdx --design fastrack --sets 2000 --seed 7
   sealsim faults h100-nvl-tdx --design off --copy d2h:64KiB --most 2
   sealsim faults h100-nvl-tdx --design ide --format csv > sets.csv
-  sealsim faults h100-nvl-tdx --exhaustive single --per-point 20
+  sealsim faults h100-nvl-tdx --exhaustive single --per-point 20 --report faults.html
 
 docs/faults.md explains the classes and compares designs.")]
 pub struct Arguments {
@@ -68,6 +72,8 @@ pub struct Arguments {
     /// Faults that are drawn among those that were tried, at other bits, and compared with them
     #[arg(long, value_name = "N", requires = "exhaustive", default_value_t = 0)]
     members: u32,
+    #[command(flatten)]
+    page: PageArgument,
     /// How many sets are drawn
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     sets: u64,
@@ -127,8 +133,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         both_kernels: arguments.both_kernels,
     };
+    let page = arguments.page.begin(&[])?;
     if arguments.exhaustive.is_some() {
-        return arguments.all_single(&question, &resolved);
+        return arguments.all_single(&question, &resolved, page);
+    }
+    if page.is_some() {
+        return Err(Failure::Usage(miette!(help = "add --exhaustive single", "--report has no page of sets")));
     }
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
@@ -164,18 +174,27 @@ fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
 }
 
 #[derive(Debug, Serialize)]
-struct SingleDocument {
+struct SingleDocument<'a> {
     schema_version: u32,
-    machine: String,
-    digest: String,
-    command: String,
+    machine: &'a str,
+    digest: &'a str,
+    command: &'a str,
     #[serde(flatten)]
-    single: Single,
+    single: &'a Single,
+}
+
+/// The same with what a page shows.
+#[derive(Debug, Serialize)]
+struct PageDocument<'a> {
+    #[serde(flatten)]
+    document: SingleDocument<'a>,
+    #[serde(flatten)]
+    shown: Shown<'a>,
 }
 
 impl Arguments {
     /// Every single fault.
-    fn all_single(&self, question: &Question, resolved: &Resolved) -> Result<(), Failure> {
+    fn all_single(&self, question: &Question, resolved: &Resolved, page: Option<PageFile>) -> Result<(), Failure> {
         let interruption = Interruption::listen();
         let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
         let threads = self.threads.map_or_else(pool::threads, usize::from);
@@ -195,16 +214,18 @@ impl Arguments {
             command: std::env::args().skip(1).fold("sealsim".to_owned(), |line, word| line + " " + &quoted(&word)),
         };
         let findings = answer.findings.len();
+        let Stated { machine, digest, command, .. } = &stated;
+        let document = || SingleDocument { schema_version: SCHEMA_VERSION, machine, digest, command, single: &answer };
         let printed = match self.format {
             FaultsFormat::Text => Ok(fault_points::text(&answer, &stated, output::width())),
             FaultsFormat::Csv => fault_points::csv(&answer, &stated).map_err(io::Error::other),
             FaultsFormat::Json => {
-                let Stated { machine, digest, command, .. } = stated;
-                let document =
-                    SingleDocument { schema_version: SCHEMA_VERSION, machine, digest, command, single: answer };
-                serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
+                serde_json::to_string_pretty(&document()).map(|json| json + "\n").map_err(io::Error::from)
             }
         };
+        if let Some(page) = page {
+            page.write(&PageDocument { document: document(), shown: Shown::of(&answer, &stated) }, Ok)?;
+        }
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
         match findings {
             0 => Ok(()),

@@ -64,6 +64,9 @@ struct Generate {
     /// The longest text and the longest AAD, from 256B to 1MiB.
     #[arg(long, value_name = "SIZE", default_value = "1KiB", value_parser = longest)]
     longest: u32,
+    /// How likely a message is to be valid. Without forged messages, or with nothing else, some pairs are missing.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=100))]
+    valid: u32,
     /// How the file is written (default: what its ending says: .rsp, .json, .csv, .hex or .mem).
     #[arg(long = "as", value_name = "STYLE", value_enum)]
     style: Option<StyleName>,
@@ -170,7 +173,13 @@ impl Generate {
 
     fn write(&self, style: Style) -> Result<Report, Failure> {
         let unwritten = |error: io::Error| Failure::InputOutput(miette!("{error}"));
-        let plan = Plan { algorithm: self.algorithm, messages: self.count, seed: self.seed, longest: self.longest };
+        let plan = Plan {
+            algorithm: self.algorithm,
+            messages: self.count,
+            seed: self.seed,
+            longest: self.longest,
+            valid_percent: self.valid,
+        };
         let file = BufWriter::new(WholeFile::create(&self.out).map_err(unwritten)?);
         let mut writer = Writer::begin(file, style, &plan, self.stages).map_err(unwritten)?;
         let (mut generator, mut invalid) = (Generator::new(plan), 0);

@@ -2,7 +2,8 @@
 
 use super::{fault_sets::push, layout::fitted, table::Table};
 use crate::explore::faults::{PointTally, Single, Tally, clopper_pearson};
-use std::{collections::BTreeMap, fmt::Write};
+use serde::Serialize;
+use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
 /// What whoever reads a table has to know beside it.
 #[derive(Debug, Clone)]
@@ -37,13 +38,93 @@ impl Stated {
     }
 }
 
+/// What is in a page beyond the table of points.
+#[derive(Debug, Serialize)]
+pub struct Shown<'a> {
+    stated: Vec<String>,
+    /// What the classes are called here, and what in IEC 61508 and ISO 26262-11.
+    words: [[&'static str; 2]; 5],
+    by_sort: Vec<Row<'a>>,
+    by_point: Vec<Row<'a>>,
+}
+
+/// What the faults at one point, or at all of a sort, came to.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    point: String,
+    states: u64,
+    struck: u64,
+    harmless: u64,
+    detected: u64,
+    silent: u64,
+    hang: u64,
+    /// The share that is detected, with its bounds.
+    coverage: Option<[f64; 3]>,
+    latency_ps: Option<u64>,
+    detected_by: Cow<'a, BTreeMap<String, u64>>,
+}
+
+impl<'a> Row<'a> {
+    fn of(point: String, states: u64, tally: Cow<'a, Tally>) -> Self {
+        let Tally { struck, harmless, detected, silent, hang, .. } = *tally;
+        let coverage = tally.coverage().map(|(share, [low, high])| [share, low, high]);
+        let latency_ps = tally.latency().map(|(median, _)| median);
+        let detected_by = match tally {
+            Cow::Borrowed(tally) => Cow::Borrowed(&tally.detected_by),
+            Cow::Owned(tally) => Cow::Owned(tally.detected_by),
+        };
+        Self { point, states, struck, harmless, detected, silent, hang, coverage, latency_ps, detected_by }
+    }
+}
+
+/// The words of functional safety.
+const WORDS: [[&str; 2]; 5] = [
+    [
+        "harmless",
+        "safe fault; latent if it leaves a protection broken for a second fault, which single faults do not tell",
+    ],
+    ["detected, also repaired", "detected fault; coverage is diagnostic coverage if each state is equally likely"],
+    ["silent", "residual fault (dangerous undetected)"],
+    ["hang", "dangerous undetected for availability; detected if whoever uses the machine has a timeout"],
+    ["latency", "fault detection time, to be compared with the fault tolerant time interval"],
+];
+
+impl<'a> Shown<'a> {
+    #[must_use]
+    pub fn of(single: &'a Single, stated: &Stated) -> Self {
+        let by_point =
+            single.points.iter().map(|point| Row::of(point.point.clone(), point.states, Cow::Borrowed(&point.tally)));
+        let all = Row::of(
+            "all".to_owned(),
+            single.points.iter().map(|point| point.states).sum(),
+            Cow::Borrowed(&single.total),
+        );
+        let by_sort =
+            groups(single).into_iter().map(|(sort, (states, tally))| Row::of(sort, states, Cow::Owned(tally)));
+        Self {
+            stated: stated.lines(),
+            words: WORDS,
+            by_sort: by_sort.chain([all]).collect(),
+            by_point: by_point.collect(),
+        }
+    }
+}
+
+/// States and faults by sort of point, of those that have states.
+fn groups(single: &Single) -> BTreeMap<String, (u64, Tally)> {
+    let mut groups: BTreeMap<String, (u64, Tally)> = BTreeMap::new();
+    for PointTally { point, states, tally } in single.points.iter().filter(|point| point.states > 0) {
+        let (sum, joined) = groups.entry(group(point)).or_default();
+        *sum += states;
+        joined.join(tally);
+    }
+    groups
+}
+
 /// A table by kind of point, and what stands beside it.
 pub fn text(single: &Single, stated: &Stated, width: usize) -> String {
     let mut text = stated.lines().join("\n") + "\n\n";
-    let mut groups: BTreeMap<String, Tally> = BTreeMap::new();
-    for PointTally { point, tally, .. } in single.points.iter().filter(|point| point.states > 0) {
-        groups.entry(group(point)).or_default().join(tally);
-    }
+    let groups: BTreeMap<_, _> = groups(single).into_iter().map(|(sort, (_, tally))| (sort, tally)).collect();
     let head =
         ["point", "struck", "harmless", "detected", "silent", "hang", "coverage %", "95 % bounds", "latency us", "by"];
     let mut table = Table::new(&head, &[0, 9]);
@@ -132,6 +213,7 @@ pub fn csv(single: &Single, stated: &Stated) -> Result<String, csv::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::html::{Kind, Page};
 
     #[test]
     fn what_is_alike_but_for_numbers_is_shown_together() {
@@ -164,6 +246,13 @@ mod tests {
         assert!(table.starts_with("# machine: m, digest d1\n# copies: h2d:4KiB"), "{table}");
         assert!(table.contains("\na.b0.flip,9,4,3,0,2,1,0,0.6667,0.0943,0.9916,0.0084,0.9057,9,9,\n"), "{table}");
         assert!(table.contains("\na.c.drop,0,0,0,0,0,0,0,,,,,,,,\n"), "{table}");
+        let mut shown = serde_json::to_value(Shown::of(&single, &stated)).unwrap();
+        assert_eq!((&shown["by_sort"][0]["point"], &shown["by_sort"][1]["struck"]), (&"a.b".into(), &3.into()));
+        let coverage: Vec<f64> = serde_json::from_value(shown["by_point"][0]["coverage"].clone()).unwrap();
+        assert!((coverage[0] - 2.0 / 3.0).abs() < 1e-9 && (coverage[1] - 0.0943).abs() < 1e-4, "{coverage:?}");
+        shown["machine"] = "m".into();
+        let page = Page::of(&shown, String::new()).unwrap();
+        assert_eq!((page.kind(), page.html().unwrap().contains("digest d1")), (Kind::Faults, true));
         let text = text(&single, &stated, 200);
         for line in [
             "at most 4 states of each point",

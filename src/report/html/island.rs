@@ -6,7 +6,7 @@ const SHELL: &str = include_str!("page/shell.html");
 /// What all pages look like.
 pub(super) const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 19] = [
+pub(super) const SCRIPTS: [&str; 20] = [
     include_str!("page/base.js"),
     include_str!("page/figures.js"),
     include_str!("page/palette.js"),
@@ -25,6 +25,7 @@ pub(super) const SCRIPTS: [&str; 19] = [
     include_str!("page/sweep.js"),
     include_str!("page/replay.js"),
     include_str!("page/validate.js"),
+    include_str!("page/faults.js"),
     include_str!("page/main.js"),
 ];
 

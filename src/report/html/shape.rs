@@ -21,6 +21,8 @@ pub enum Kind {
     Sweep,
     Replay,
     Validate,
+    /// `sealsim faults --exhaustive single`.
+    Faults,
 }
 
 /// A JSON that was recognised.
@@ -31,13 +33,14 @@ pub struct Told {
 }
 
 /// Fields that results of a kind have, and no others have together.
-const FIELDS: [(Kind, &[&str]); 6] = [
+const FIELDS: [(Kind, &[&str]); 7] = [
     (Kind::Run, &["copies", "units", "simulated_ps"]),
     (Kind::Compare, &["designs", "sizes_bytes"]),
     (Kind::Compare, &["designs", "workload"]),
     (Kind::Replay, &["runs", "breakdown"]),
     (Kind::Validate, &["datasets"]),
     (Kind::Sweep, &["study", "columns", "rows"]),
+    (Kind::Faults, &["stated", "words", "by_sort", "by_point"]),
 ];
 
 impl Kind {
@@ -49,6 +52,7 @@ impl Kind {
             Self::Sweep => "sweep",
             Self::Replay => "replay",
             Self::Validate => "validate",
+            Self::Faults => "faults",
         }
     }
 
@@ -88,6 +92,7 @@ pub fn told(json: &str) -> Result<Told, PageError> {
         Kind::Sweep => (format!("sweep {}", serde_json::from_str::<Sweep>(json).map_err(malformed)?.study), None),
         Kind::Replay => (serde_json::from_str::<Replay>(json).map_err(malformed)?.title(), None),
         Kind::Validate => (serde_json::from_str::<Validate>(json).map_err(malformed)?.title(), None),
+        Kind::Faults => (serde_json::from_str::<Faults>(json).map_err(malformed)?.title(), None),
     };
     Ok(Told { kind, title, timeline })
 }
@@ -277,5 +282,34 @@ impl Validate {
             [] | [_, _, _, _, ..] => format!("{} data sets, measured and simulated", names.len()),
             names => format!("{}, measured and simulated", names.join(", ")),
         }
+    }
+}
+
+#[derive(Deserialize)]
+struct Faults {
+    machine: String,
+    #[serde(rename = "stated")]
+    _stated: Vec<String>,
+    #[serde(rename = "words")]
+    _words: Vec<[String; 2]>,
+    #[serde(rename = "by_sort")]
+    _by_sort: Vec<Strikes>,
+    #[serde(rename = "by_point")]
+    _by_point: Vec<Strikes>,
+}
+
+#[derive(Deserialize)]
+struct Strikes {
+    #[serde(rename = "point")]
+    _point: String,
+    #[serde(rename = "struck")]
+    _struck: u64,
+    #[serde(rename = "coverage")]
+    _coverage: Option<[f64; 3]>,
+}
+
+impl Faults {
+    fn title(&self) -> String {
+        format!("every single fault of copies on {}", self.machine)
     }
 }

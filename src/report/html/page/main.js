@@ -1,6 +1,6 @@
 // What the page is of decides what is drawn.
 
-const PAGES = { run: runPage, compare: comparePage, sweep: sweepPage, replay: replayPage, validate: validatePage };
+const PAGES = { run: runPage, compare: comparePage, sweep: sweepPage, replay: replayPage, validate: validatePage, faults: faultsPage };
 
 // Says of figures that are estimates that they are.
 function sampledNotice(report) {

@@ -1,6 +1,6 @@
 //! Messages for a bench of an AEAD: constrained-random ones with their corners, as many as are asked for.
 //!
-//! Of eight draws of a message's [`Shape`] the one with most pairs of choices that no message had yet is taken, so the first few hundred messages have all pairs that
+//! Of sixteen draws of a message's [`Shape`] the one with most pairs of choices that no message had yet is taken, so the first few hundred messages have all pairs that
 //! exist ([`Generator::coverage`]). A seed gives the same messages on each platform.
 
 mod shape;
@@ -28,6 +28,8 @@ pub struct Plan {
     pub seed: u64,
     /// Bytes of the longest text and AAD, at least [`Plan::LONG`].
     pub longest: u32,
+    /// How likely a message is to be valid.
+    pub valid_percent: u32,
 }
 
 impl Plan {
@@ -63,7 +65,7 @@ pub struct Generator {
 }
 
 /// Draws of which the one that covers most is taken.
-const DRAWS: usize = 8;
+const DRAWS: usize = 16;
 
 impl Generator {
     #[must_use]
@@ -82,7 +84,8 @@ impl Generator {
 
     fn shape(&mut self) -> Shape {
         let key = self.key.as_ref().map(Vec::len);
-        let drawn = [(); DRAWS].map(|()| Shape::draw(self.plan.algorithm, key, &mut self.random));
+        let valid = self.random.random_range(0..100) < self.plan.valid_percent;
+        let drawn = [(); DRAWS].map(|()| Shape::draw(self.plan.algorithm, key, valid, &mut self.random));
         let new = |shape: &Shape| shape.pairs().filter(|pair| !self.seen.contains(pair)).count();
         let first = drawn[0];
         drawn

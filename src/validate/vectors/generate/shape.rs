@@ -115,11 +115,12 @@ const EXCLUDED: [(Choice, Choice); 12] = {
 };
 
 impl Shape {
-    /// Draws one of an algorithm's; its key, if it is that of the message before, has as many bits.
-    pub fn draw(algorithm: Algorithm, key_before: Option<usize>, random: &mut ChaCha8Rng) -> Self {
+    /// Draws a valid or a forged one of an algorithm's; its key, if it is that of the message before, has as many bits.
+    pub fn draw(algorithm: Algorithm, key_before: Option<usize>, valid: bool, random: &mut ChaCha8Rng) -> Self {
         loop {
             let mut shape = Self(Dimension::ALL.map(|dimension| {
-                let offered = dimension.offered(algorithm);
+                let mut offered = dimension.offered(algorithm);
+                offered.retain(|bin| dimension != Dimension::Outcome || (*bin == 0) == valid);
                 offered[random.random_range(0..offered.len() as u32) as usize]
             }));
             match key_before {

@@ -6,13 +6,13 @@ use crate::validate::vectors::{Bulk, Other, Structural, Subject, read};
 use proptest::prelude::*;
 
 fn messages(algorithm: Algorithm, messages: u64, seed: u64) -> (Vec<Message>, Coverage) {
-    let mut generator = Generator::new(Plan { algorithm, messages, seed, longest: 300 });
+    let mut generator = Generator::new(Plan { algorithm, messages, seed, longest: 300, valid_percent: 50 });
     let set = generator.by_ref().collect::<Result<_, _>>().unwrap();
     (set, generator.coverage())
 }
 
 fn file(set: &[Message], algorithm: Algorithm, style: Style, stages: bool) -> String {
-    let plan = Plan { algorithm, messages: set.len() as u64, seed: 1, longest: 300 };
+    let plan = Plan { algorithm, messages: set.len() as u64, seed: 1, longest: 300, valid_percent: 50 };
     let mut writer = Writer::begin(Vec::new(), style, &plan, stages).unwrap();
     set.iter().for_each(|message| writer.message(message).unwrap());
     String::from_utf8(writer.end().unwrap()).unwrap()
@@ -24,6 +24,11 @@ fn two_hundred_and_fifty_six_messages_have_all_pairs_of_choices() {
         let (set, coverage) = messages(algorithm, 256, 3);
         assert_eq!((set.len(), coverage.missing), (256, vec![]), "{algorithm}");
         assert_eq!(coverage.pairs, coverage.possible, "{algorithm}");
+    }
+    for valid_percent in [0, 50, 100] {
+        let plan = Plan { algorithm: Algorithm::AesGcm, messages: 400, seed: 3, longest: 300, valid_percent };
+        let valid = Generator::new(plan).filter(|message| message.as_ref().unwrap().case.valid).count() as i64;
+        assert!((valid - 4 * i64::from(valid_percent)).abs() < 40, "{valid} of 400 at {valid_percent} %");
     }
     let (_, few) = messages(Algorithm::AesGcm, 4, 3);
     assert_eq!(few.pairs + few.missing.len(), few.possible);
