@@ -24,6 +24,7 @@ mod guessed;
 mod headlines;
 #[path = "../machine/lockstep.rs"]
 mod lockstep;
+mod ranges;
 #[path = "../cli/sample.rs"]
 mod sample;
 #[path = "../workloads/sampling.rs"]
