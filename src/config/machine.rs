@@ -5,7 +5,7 @@ use crate::aead::spec::AeadSpec;
 use crate::fabric::spec::FabricSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
-use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
+use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, Sharing, TagQueueSpec};
 use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
@@ -176,6 +176,13 @@ impl MachineSpec {
     #[must_use]
     pub fn shared_engine(&self) -> bool {
         self.copy_engine.sharing == Some(Sharing::Shared) && self.sealed_path() && self.sealing_sms().is_none()
+    }
+
+    /// Bytes of the quarantine that all PCEs share, where plaintext waits in one.
+    #[must_use]
+    pub fn common_quarantine(&self) -> Option<u64> {
+        let common = self.copy_engine.quarantine_sharers() == Sharers::Gpu && self.sealed_path();
+        (common && self.tag_queue.release.quarantines()).then_some(self.tag_queue.quarantine.0)
     }
 
     /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a

@@ -173,8 +173,10 @@ fn ide_engine(ide: &IdeSpec) -> EngineCost {
 fn storage(machine: &MachineSpec) -> Price {
     let sealed = machine.sealed_path();
     let holds = sealed && machine.tag_queue.release.quarantines();
-    let quarantine =
-        if holds { machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure) } else { 0 };
+    let quarantine = match (holds, machine.common_quarantine()) {
+        (true, None) => machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure),
+        (_, common) => common.unwrap_or(0),
+    };
     let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(tag_bits(machine) / 8) } else { 0 };
     let cost = cost::storage(quarantine + tags);
     Price {
@@ -265,7 +267,10 @@ fn ide_risk(machine: &MachineSpec, ide: &IdeSpec, tlps: u64) -> Risk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
+    use crate::{
+        config::Layers,
+        gpu::spec::{PoolsSpec, Sharers},
+    };
 
     fn machine(designs: &[&str]) -> MachineSpec {
         let layers = designs.iter().fold(Layers::new("h100-nvl-tdx"), |layers, design| layers.overlay(*design));
@@ -305,6 +310,9 @@ mod tests {
     fn quarantine_costs_only_where_plaintext_waits_in_it() {
         let capacity = |designs: &[&str]| price(&machine(designs)).quarantine_capacity_bytes;
         assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 2 << 20, 4 << 20]);
+        let mut common = machine(&["hold", "two-pces"]);
+        common.copy_engine.pools = Some(PoolsSpec { quarantine: Some(Sharers::Gpu) });
+        assert_eq!(price(&common).quarantine_capacity_bytes, 2 << 20, "counted once");
         let hold = price(&machine(&["hold"]));
         let Interval { low, high } = hold.storage_sram;
         assert!(0.0 < low && low < high && high < hold.storage_flip_flop_kge);

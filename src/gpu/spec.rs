@@ -77,10 +77,43 @@ pub struct CopyEngineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "turn on a shared engine")]
     pub engine_turn: Option<Bytes>,
+    /// Who shares which of the units that seal, open and hold; each PCE has its own of all that is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "pools")]
+    pub pools: Option<PoolsSpec>,
     /// Time without any progress after which a hand-over inside host or GPU that does not come is signalled; if absent, whoever waits for it waits for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "hand-over timeout")]
     pub handover_timeout: Option<Femtos>,
+}
+
+impl CopyEngineSpec {
+    /// Who shares a quarantine, of the size `tag_queue.quarantine`.
+    #[must_use]
+    pub fn quarantine_sharers(&self) -> Sharers {
+        self.pools.as_ref().and_then(|pools| pools.quarantine).unwrap_or_default()
+    }
+}
+
+/// Units of PCEs as pools: the size of each stands where the unit is described, who shares it here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolsSpec {
+    /// Quarantines of `tag_queue.quarantine` bytes. A common one has no room ahead of verdicts: `skid` is not supported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "sharers of a quarantine")]
+    pub quarantine: Option<Sharers>,
+}
+
+/// Who shares the units of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharers {
+    /// Nobody: each PCE has its own.
+    #[default]
+    Pce,
+    /// All PCEs of the GPU that seal or open.
+    Gpu,
 }
 
 /// How the PCEs of an LCE share its secure messages.

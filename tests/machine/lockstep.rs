@@ -140,6 +140,12 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["tag_queue.retirement=out_of_order"]],
     &[
         &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"],
+        &[
+            "tag_queue.release=hold",
+            "tag_queue.quarantine=1 MiB",
+            "copy_engine.pools.quarantine=gpu",
+            "copy_engine.pces_secure=3",
+        ],
         &["tag_queue.release=skid", "tag_queue.quarantine=1 MiB", "tag_queue.skid=3 KiB"],
         &["tag_queue.release=eager"],
     ],

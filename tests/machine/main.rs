@@ -22,6 +22,7 @@ mod looks;
 mod netlist;
 mod paths;
 mod peaks;
+mod pools;
 mod probes;
 mod programs;
 mod registers;

@@ -115,6 +115,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),
     ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
     ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
+    ("copy_engine.pools.quarantine", &["copy_engine.pools.quarantine=gpu", "tag_queue.release=skid"]),
     ("staging.buffer", &["staging.buffer=512 KiB"]),
     ("staging.buffers", &["staging.buffer=128 GiB"]),
     ("staging.buffers", &["staging.buffer=2047 KiB"]),

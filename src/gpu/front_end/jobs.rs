@@ -27,6 +27,9 @@ impl FrontEnd {
         if job.kind == JobKind::Open && self.tag_credits == 0 {
             return stall(Stall::TagQueueFull);
         }
+        if job.kind == JobKind::Open && self.lacks_quarantine(job.bytes) {
+            return stall(Stall::Quarantine);
+        }
         let part = self.part_bytes(&job);
         let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
         let pces = self.spec.pces;
@@ -40,6 +43,9 @@ impl FrontEnd {
         };
         if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
+            if self.spec.common_quarantine.is_some() {
+                self.held.push_back((job.id, job.bytes));
+            }
             verification.entries.push(now.time, TagEntry { job: job.id, parts: parts as u32 });
         }
         self.turn += parts;
@@ -56,6 +62,16 @@ impl FrontEnd {
         self.flights.push(flight);
         self.next_job += parts as u64;
         None
+    }
+
+    /// Whether a common quarantine has no room for so many bytes more.
+    fn lacks_quarantine(&self, bytes: u64) -> bool {
+        self.spec.common_quarantine.is_some_and(|room| self.held_bytes() + bytes > room)
+    }
+
+    /// Bytes that messages have reserved in a common quarantine.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.held.iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// Bytes of the parts that a secure message is split into: all of it, or as many whole bursts as give each PCE one part.

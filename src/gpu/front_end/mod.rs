@@ -19,9 +19,10 @@
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
 //! | tag in parts | of a message that is sealed in parts, the shares come from its PCEs; their sum is written by the first PCE, with the IV |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
+//! | common quarantine | a message to be opened has room reserved for all of its bytes with its launch, in launch order, so that no later one can keep an earlier one out; its verdict frees it |
 //! | turnaround | the first launch of a push begins `turnaround` cycles after the semaphore of the push before |
 //! | retired | a push, when the link has taken the semaphore at its end |
-//! | stalls | `order`, `messages_in_flight`, `stripes_in_flight`, `tag_queue_full` |
+//! | stalls | `order`, `messages_in_flight`, `stripes_in_flight`, `tag_queue_full`, `quarantine` |
 //!
 //! A plain launch is split into stripes that go to the PCEs of its LCE in turn. A secure launch goes to the PCE whose turn it is, or, with
 //! `sharing` `split`, in contiguous parts of whole bursts to all of them. A failed verdict or transfer, or a push that comes twice, poisons the
@@ -92,6 +93,8 @@ pub struct FrontEndSpec {
     pub pces: usize,
     pub confidential: bool,
     pub tag_queue_depth: u64,
+    /// Bytes of a quarantine that all its PCEs share; none if each has its own.
+    pub common_quarantine: Option<u64>,
     /// When consumers may see plaintext.
     pub release: Release,
     /// Addresses of device memory; all others are the host's.
@@ -139,6 +142,8 @@ pub struct FrontEnd {
     cutting: Option<(Job, u64)>,
     turn: usize,
     tag_credits: u64,
+    /// The room that messages have in a common quarantine.
+    held: VecDeque<(JobId, u64)>,
     next_job: u64,
     poisoned: bool,
     error_due: bool,
@@ -187,6 +192,7 @@ impl FrontEnd {
             firsts: Firsts::default(),
             cutting: None,
             turn: 0,
+            held: VecDeque::new(),
             next_job: 1,
             poisoned: false,
             error_due: false,
@@ -297,6 +303,7 @@ impl FrontEnd {
         if let Some(Verification { landed, verdicts, .. }) = &mut ports.verification {
             while let Some(verdict) = verdicts.pop(now.time) {
                 self.tag_credits += 1;
+                self.held.retain(|(message, _)| *message != verdict.job);
                 self.flights.verified(verdict.job);
                 if verdict.ok {
                     let first = self.firsts.verified(verdict.job);
@@ -512,6 +519,12 @@ impl Unit for FrontEnd {
     /// Messages that are done; pushes where there are no messages.
     fn work_done(&self) -> Option<u64> {
         Some(if self.spec.confidential { self.flights.done() } else { self.pushes_done })
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        if self.spec.common_quarantine.is_some() {
+            show("quarantine_reserved", self.held_bytes());
+        }
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -40,6 +40,7 @@ fn spec(release: Release) -> FrontEndSpec {
             sharing: None,
             engine_wire: None,
             engine_turn: None,
+            pools: None,
             handover_timeout: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
@@ -48,6 +49,7 @@ fn spec(release: Release) -> FrontEndSpec {
         pces: 1,
         confidential: true,
         tag_queue_depth: 4,
+        common_quarantine: None,
         release,
         device: DEVICE..u64::MAX,
         error_semaphore: ERROR,
@@ -231,6 +233,26 @@ fn a_message_waits_for_an_entry_of_the_tag_queue() {
     bench.judge(1, true);
     bench.run(2);
     assert_eq!((bench.jobs().len(), bench.entered), (2, 2));
+}
+
+#[test]
+fn a_message_waits_for_room_in_a_common_quarantine_until_a_verdict_frees_it() {
+    for (messages, at_once) in [(2, 2), (3, 3)] {
+        let room = messages * 4096 + 2048;
+        let spec = FrontEndSpec { common_quarantine: Some(room), ..spec(Release::Hold) };
+        let mut bench = Bench::new(spec, 0);
+        bench.push(1, &[open(Order::Pipelined); 4]);
+        bench.run(200);
+        assert_eq!(bench.jobs().len(), at_once, "{messages}");
+        assert_eq!(bench.activity, Activity::Stall(Stall::Quarantine));
+        // Landed bytes without a verdict free nothing; a verdict frees its message's, whichever it is.
+        bench.land(1);
+        bench.run(20);
+        assert_eq!(bench.jobs().len(), at_once, "{messages}");
+        bench.judge(2, true);
+        bench.run(20);
+        assert_eq!(bench.jobs().len(), at_once + 1, "{messages}");
+    }
 }
 
 #[test]

@@ -231,7 +231,7 @@ impl Pce {
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format).with_text_crc(spec.text_crc),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
-            quarantine: Quarantine::new(&spec.tag_queue, quarantined),
+            quarantine: Quarantine::new(&spec.tag_queue, spec.copy_engine.quarantine_sharers(), quarantined),
             spec,
             clock,
             keys,

@@ -2,12 +2,12 @@
 //!
 //! Before its first read a transfer gets its share of two things: of the bytes that may go on ahead of their verdicts, as far as there are any, and
 //! of the quarantine for the rest. With a verdict its shares are free: what may go ahead then passes to the oldest transfers, whose
-//! quarantine gets free for it.
+//! quarantine gets free for it. Of a quarantine that PCEs share, the front end keeps account of the room before it hands out a message.
 
 use super::{Pce, Ports};
 use crate::{
     gpu::{
-        spec::{SKID, TagQueueSpec},
+        spec::{SKID, Sharers, TagQueueSpec},
         work::MemoryWrite,
     },
     sim::{Level, Now},
@@ -76,9 +76,10 @@ pub(super) struct Quarantine {
 
 impl Quarantine {
     /// Empty. `all` is what waits in all PCEs.
-    pub fn new(spec: &TagQueueSpec, all: Rc<Cell<Level>>) -> Self {
+    pub fn new(spec: &TagQueueSpec, sharers: Sharers, all: Rc<Cell<Level>>) -> Self {
         let ahead = spec.release.ahead(spec.skid.unwrap_or(SKID).0);
-        Self { room: spec.quarantine.0, reserved: 0, ahead, waiting: 0, told: 0, all }
+        let room = if sharers == Sharers::Pce { spec.quarantine.0 } else { u64::MAX };
+        Self { room, reserved: 0, ahead, waiting: 0, told: 0, all }
     }
 
     pub const fn waiting(&self) -> u64 {

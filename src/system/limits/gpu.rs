@@ -137,7 +137,8 @@ fn tags(finder: &mut Finder<'_>) {
     }
     let full = finder.stalled("gpu.front_end_read", Stall::TagQueueFull);
     finder.depth("tag_queue.depth", full);
-    let quarantine = finder.pce(Stall::Quarantine);
+    let common = finder.stalled("gpu.front_end_read", Stall::Quarantine);
+    let quarantine = finder.most([finder.pce(Stall::Quarantine), common]);
     finder.depth("tag_queue.quarantine", quarantine);
     let busy = finder.busy("gpu.tag_queue");
     finder.may("tag_queue.comparators", busy, busy.fraction, busy.fraction * 0.5);

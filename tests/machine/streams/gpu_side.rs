@@ -267,6 +267,7 @@ fn front_end(machine: &MachineSpec, writes_host: bool, clock: Clock) -> FrontEnd
         pces: 1,
         confidential: false,
         tag_queue_depth: 8,
+        common_quarantine: None,
         release: machine.tag_queue.release,
         device: DEVICE..u64::MAX,
         error_semaphore: ERROR,

@@ -47,6 +47,7 @@ fn spec() -> PceSpec {
             sharing: None,
             engine_wire: None,
             engine_turn: None,
+            pools: None,
             handover_timeout: None,
             flush: Cycles(0),
             turnaround: Cycles(0),

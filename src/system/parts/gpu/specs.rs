@@ -68,6 +68,7 @@ pub fn front_end(machine: &MachineSpec, lce: Lce, pces: usize) -> FrontEndSpec {
         pces,
         confidential: machine.sealed_path(),
         tag_queue_depth: u64::from(machine.tag_queue.depth),
+        common_quarantine: machine.common_quarantine(),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
         error_semaphore: map::ERROR,
