@@ -5,7 +5,7 @@ use crate::aead::spec::AeadSpec;
 use crate::fabric::spec::FabricSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
-use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, Sharing, TagQueueSpec};
+use crate::gpu::spec::{Common, ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, TagQueueSpec};
 use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
@@ -172,10 +172,17 @@ impl MachineSpec {
         self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
     }
 
-    /// Whether the PCEs that seal and open have one engine between them.
+    /// What the PCEs that seal and open have in common.
+    #[must_use]
+    pub fn common(&self) -> Common {
+        let sealing = self.sealed_path() && self.sealing_sms().is_none();
+        self.copy_engine.common().filter(|_| sealing).unwrap_or(Common::Nothing)
+    }
+
+    /// Whether they have one engine between them.
     #[must_use]
     pub fn shared_engine(&self) -> bool {
-        self.copy_engine.sharing == Some(Sharing::Shared) && self.sealed_path() && self.sealing_sms().is_none()
+        self.common() == Common::Engine
     }
 
     /// Bytes of the quarantine that all PCEs share, where plaintext waits in one.

@@ -11,7 +11,7 @@ use crate::{
     config::MachineSpec,
     cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing, library::Block},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
-    gpu::spec::Sharing,
+    gpu::spec::{Common, Sharing},
     pcie::spec::IdeSpec,
     system::Direction,
     units::{Cycles, Frequency},
@@ -57,6 +57,17 @@ struct Engines {
     count: u32,
 }
 
+impl Engines {
+    fn area(&self) -> Interval {
+        self.cost.area_kge * f64::from(self.count)
+    }
+
+    /// All but their GHASH.
+    fn lanes(&self) -> Interval {
+        (self.cost.aes_kge + self.cost.control_kge) * f64::from(self.count)
+    }
+}
+
 /// The cost of a machine's design.
 #[must_use]
 pub fn price(machine: &MachineSpec) -> Price {
@@ -79,18 +90,24 @@ pub fn price(machine: &MachineSpec) -> Price {
     match engines(machine) {
         Ok([open, seal]) => {
             price.engines = open.count + seal.count;
-            price.area = Some(open.cost.area_kge * f64::from(open.count) + seal.cost.area_kge * f64::from(seal.count));
+            price.area = Some(match machine.common() {
+                // Of what PCEs share, one.
+                Common::Ghash => open.lanes() + seal.lanes() + open.cost.ghash_kge,
+                Common::Nothing | Common::Engine => open.area() + seal.area(),
+            });
             price.energies = Some([open.cost.pj_per_byte, seal.cost.pj_per_byte]);
             price.notes = open.cost.notes;
             if machine.copy_engine.sharing == Some(Sharing::Split) {
                 price.notes.push("what weights and sums the shares of a message in parts is not counted".to_owned());
             }
-            if machine.shared_engine() {
-                price.notes.push(
-                    "one engine for both ways: its second key's powers and its PCEs' contexts are not counted"
-                        .to_owned(),
-                );
-            }
+            let common = match machine.common() {
+                Common::Nothing => None,
+                Common::Ghash => Some("GHASH"),
+                Common::Engine => Some("engine"),
+            };
+            price.notes.extend(common.map(|unit| {
+                format!("one {unit} for both ways: its second key's powers and its PCEs' contexts are not counted")
+            }));
             price.rows = open.cost.rows;
             let rows = seal.cost.rows.into_iter().filter(|row| !price.rows.contains(row)).collect::<Vec<_>>();
             price.rows.extend(rows);
@@ -311,11 +328,21 @@ mod tests {
         let capacity = |designs: &[&str]| price(&machine(designs)).quarantine_capacity_bytes;
         assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 2 << 20, 4 << 20]);
         let mut common = machine(&["hold", "two-pces"]);
-        common.copy_engine.pools = Some(PoolsSpec { quarantine: Some(Sharers::Gpu) });
+        common.copy_engine.pools = Some(PoolsSpec { quarantine: Some(Sharers::Gpu), ..PoolsSpec::default() });
         assert_eq!(price(&common).quarantine_capacity_bytes, 2 << 20, "counted once");
         let hold = price(&machine(&["hold"]));
         let Interval { low, high } = hold.storage_sram;
         assert!(0.0 < low && low < high && high < hold.storage_flip_flop_kge);
+    }
+
+    #[test]
+    fn a_shared_ghash_costs_one_and_lanes_of_their_own_all() {
+        let mut shared = machine(&["two-pces"]);
+        let [own, one] = [price(&shared), price(&machine(&[]))].map(|price| price.area.unwrap());
+        shared.copy_engine.pools = Some(PoolsSpec { ghash: Some(Sharers::Gpu), ..PoolsSpec::default() });
+        let ghash = cost::engine(&shared.engine, shared.copy_engine.clock).ghash_kge;
+        let saved = own.middle() - price(&shared).area.unwrap().middle();
+        assert!((saved - 3.0 * ghash.middle()).abs() < 1e-6 && own.middle() == 2.0 * one.middle(), "{saved} {ghash:?}");
     }
 
     #[test]

@@ -69,11 +69,11 @@ pub struct CopyEngineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "sharing among PCEs")]
     pub sharing: Option<Sharing>,
-    /// With `sharing` `shared`: from a PCE to the engine, and from the engine to a PCE; one cycle if absent.
+    /// With a shared engine or GHASH: from a PCE to it, and from it to a PCE; one cycle if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "wire to a shared engine")]
     pub engine_wire: Option<Cycles>,
-    /// With `sharing` `shared`: bytes of a message after which another PCE has its turn; if absent, a message keeps the engine until its end.
+    /// With a shared engine or GHASH: bytes of a message after which another PCE has its turn; if absent, a message keeps it until its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "turn on a shared engine")]
     pub engine_turn: Option<Bytes>,
@@ -87,7 +87,55 @@ pub struct CopyEngineSpec {
     pub handover_timeout: Option<Femtos>,
 }
 
+/// When another PCE has its turn at what PCEs share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turns {
+    /// When a message is through.
+    Message,
+    /// After so many bytes of a message, which have all come before the turn begins.
+    Bytes(u64),
+    /// When all bytes that had come as the turn began are through, at most so many.
+    Need(u64),
+}
+
+/// Which units the PCEs of a GPU that seal and open have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Common {
+    /// None.
+    Nothing,
+    /// Their GHASH; each has its own AES lanes.
+    Ghash,
+    /// One engine.
+    Engine,
+}
+
 impl CopyEngineSpec {
+    /// What PCEs have in common; none if `sharing` and `pools` contradict each other, or AES lanes are shared and GHASH is not.
+    #[must_use]
+    pub fn common(&self) -> Option<Common> {
+        let shared = self.sharing == Some(Sharing::Shared);
+        let row = |row: fn(&PoolsSpec) -> Option<Sharers>| self.pools.as_ref().and_then(row);
+        let default = if shared { Sharers::Gpu } else { Sharers::Pce };
+        let (aes, ghash) = (row(|pools| pools.aes).unwrap_or(default), row(|pools| pools.ghash).unwrap_or(default));
+        match (aes, ghash) {
+            (Sharers::Pce, Sharers::Pce) if !shared => Some(Common::Nothing),
+            (Sharers::Pce, Sharers::Gpu) if self.sharing != Some(Sharing::Split) => Some(Common::Ghash),
+            (Sharers::Gpu, Sharers::Gpu) if self.sharing != Some(Sharing::Split) => Some(Common::Engine),
+            _ => None,
+        }
+    }
+
+    /// How PCEs take turns at it.
+    #[must_use]
+    pub fn turns(&self) -> Turns {
+        let bytes = self.engine_turn.map(|bytes| bytes.0);
+        match (self.pools.as_ref().and_then(|pools| pools.turns), bytes) {
+            (Some(TurnPolicy::Need), most) => Turns::Need(most.unwrap_or(u64::MAX)),
+            (_, Some(bytes)) => Turns::Bytes(bytes),
+            (_, None) => Turns::Message,
+        }
+    }
+
     /// Who shares a quarantine, of the size `tag_queue.quarantine`.
     #[must_use]
     pub fn quarantine_sharers(&self) -> Sharers {
@@ -96,13 +144,37 @@ impl CopyEngineSpec {
 }
 
 /// Units of PCEs as pools: the size of each stands where the unit is described, who shares it here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolsSpec {
+    /// AES lanes, `engine.aes` in each pool. Where the PCEs share them they share GHASH too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "sharers of AES lanes")]
+    pub aes: Option<Sharers>,
+    /// GHASH, `engine.ghash` in each pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "sharers of GHASH")]
+    pub ghash: Option<Sharers>,
+    /// When another PCE has its turn; by default `bytes` if `engine_turn` says of how many, else `message`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "turns of PCEs")]
+    pub turns: Option<TurnPolicy>,
     /// Quarantines of `tag_queue.quarantine` bytes. A common one has no room ahead of verdicts: `skid` is not supported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "sharers of a quarantine")]
     pub quarantine: Option<Sharers>,
+}
+
+/// When another PCE has its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnPolicy {
+    /// When a message is through.
+    Message,
+    /// After `engine_turn` bytes of a message.
+    Bytes,
+    /// When the bytes are through that had come as the turn began, at most `engine_turn` of them.
+    Need,
 }
 
 /// Who shares the units of a pool.

@@ -226,6 +226,9 @@ fn whatever_goes_wrong_with_a_shared_engine_nothing_wrong_is_delivered() {
     assert_holds("h100-nvl-tdx", &sets, Memory::Pinned);
     let turns = ["copy_engine.engine_turn=1 KiB", "copy_engine.engine_wire=5 cycles", "tag_queue.release=eager"];
     assert_holds("h100-nvl-tdx", &[sets.as_slice(), &turns].concat(), Memory::Pinned);
+    let pools = "copy_engine.pools={ghash=\"gpu\",turns=\"need\",quarantine=\"gpu\"}";
+    let held = ["tag_queue.release=hold", "tag_queue.quarantine=8 KiB", "copy_engine.pces_secure=2", pools];
+    assert_holds("h100-nvl-tdx", &held, Memory::Pinned);
 }
 
 #[test]

@@ -69,6 +69,10 @@ const CHOICES: &[&[&[&str]]] = &[
         &["copy_engine.sharing=shared", "copy_engine.pces_secure=2", "copy_engine.engine_turn=1 KiB"],
         &["copy_engine.sharing=shared", "copy_engine.pces_secure=5", "copy_engine.engine_wire=9 cycles"],
         &["copy_engine.sharing=shared", "copy_engine.engine_turn=4 KiB", "copy_engine.engine_wire=2 cycles"],
+        &["copy_engine.pools={aes=\"gpu\",ghash=\"gpu\",turns=\"need\"}", "copy_engine.pces_secure=3"],
+        &["copy_engine.pools={ghash=\"gpu\",turns=\"need\"}", "copy_engine.pces_secure=3"],
+        &["copy_engine.pools={ghash=\"gpu\"}", "copy_engine.pces_secure=2", "copy_engine.engine_wire=9 cycles"],
+        &["copy_engine.pools={ghash=\"gpu\",turns=\"bytes\"}", "copy_engine.engine_turn=1 KiB"],
     ],
     &[&["copy_engine.method_word=8 cycles"]],
     &[&["copy_engine.opens=arrived"]],
@@ -406,7 +410,7 @@ fn both_kernels_any_order_and_any_data_mode_give_the_same_run() {
 
 /// Secure cases whose engine is another AEAD, and that leave out what belongs to AES-GCM.
 fn cases_of_other_aeads(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
-    let excluded = ["engine.ghash=", "sm={", "link.ide_capable", "copy_engine.sharing="];
+    let excluded = ["engine.ghash=", "sm={", "link.ide_capable", "copy_engine.sharing=", "copy_engine.pools={"];
     (cases, any::<u8>()).prop_map(move |(mut case, which)| {
         case.secure = true;
         for (choice, row) in case.choices.iter_mut().zip(CHOICES) {

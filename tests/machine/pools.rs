@@ -1,8 +1,12 @@
-//! Units of PCEs as pools: a quarantine that all of them share.
+//! Units of PCEs as pools: AES lanes, GHASH and quarantines that each has, or that all of them share.
 
 use crate::common::{QUICK, copy, machine, request, run, sent};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
 use sealsim::{
-    config::MachineSpec,
+    config::{Layers, MachineSpec},
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome},
 };
@@ -17,6 +21,8 @@ fn with(pces: u32, message: u64, sets: &[&str]) -> MachineSpec {
         format!("tag_queue.depth={}", 4 * pces),
         format!("driver.pinned.message={message} B"),
         format!("driver.pinned.push={} B", 64 * message),
+        format!("driver.pageable.message={message} B"),
+        format!("driver.pageable.push={} B", 2 * message),
         format!("driver.push_d2h.pinned={} B", 64 * message),
     ];
     let all: Vec<_> = QUICK.iter().copied().chain(own.iter().map(String::as_str)).chain(sets.iter().copied()).collect();
@@ -76,4 +82,172 @@ fn messages_at_a_time_in_a_common_quarantine_are_the_rate_whoever_of_the_pces_ha
     // Room for one message in each of three PCEs is that of three in common.
     let own = took(3, &far, 1);
     assert!((own / alone * 3.0 - 1.0).abs() < 0.1, "{own} {alone}");
+}
+
+/// A machine whose AES lanes and GHASH are pools.
+#[derive(Debug, Clone)]
+struct Pools {
+    pces: u32,
+    message: u64,
+    /// Latency of the serial GHASH, lanes, and cycles between two blocks of one.
+    product: u64,
+    lanes: u32,
+    interval: u64,
+    aes_shared: bool,
+    ghash_shared: bool,
+    turns: &'static str,
+    turn: Option<u64>,
+    wire: u64,
+    common_quarantine: bool,
+    retirement: &'static str,
+}
+
+impl Pools {
+    fn machine(&self) -> MachineSpec {
+        let sharers = |shared| if shared { "gpu" } else { "pce" };
+        let (aes, ghash, held) =
+            (sharers(self.aes_shared), sharers(self.ghash_shared), sharers(self.common_quarantine));
+        let mut sets = vec![
+            format!(
+                "copy_engine.pools={{aes=\"{aes}\",ghash=\"{ghash}\",quarantine=\"{held}\",turns=\"{}\"}}",
+                self.turns
+            ),
+            format!("copy_engine.engine_wire={} cycles", self.wire),
+            "copy_engine.read_buffer=64 KiB".into(),
+            "copy_engine.outstanding_reads=128".into(),
+            format!("engine.aes.lanes={}", self.lanes),
+            format!("engine.aes.start_interval={} cycles", self.interval),
+            format!(
+                "engine.ghash={{design=\"serial\",multiplier={{product=\"{} cycles\",reduction=\"1 cycle\",digit_bits=128}}}}",
+                self.product - 1
+            ),
+            format!("tag_queue.retirement={}", self.retirement),
+            "tag_queue.release=hold".into(),
+            format!("tag_queue.quarantine={} B", 4 * u64::from(self.pces) * self.message),
+        ];
+        sets.extend(self.turn.map(|turn| format!("copy_engine.engine_turn={turn} B")));
+        let sets: Vec<_> = sets.iter().map(String::as_str).collect();
+        with(self.pces, self.message, &sets)
+    }
+
+    /// Cycles from one message to the next, if lanes or GHASH bind.
+    fn closed_form(&self) -> f64 {
+        let (blocks, pces) = ((self.message / 16) as f64, f64::from(self.pces));
+        let masks = match (self.aes_shared, self.turn) {
+            (true, Some(turn)) => self.message.div_ceil(turn) as f64,
+            _ => 1.0,
+        };
+        let share = |shared| if shared { 1.0 } else { 1.0 / pces };
+        let aes = (blocks + masks) * self.interval as f64 / f64::from(self.lanes) * share(self.aes_shared);
+        let ghash = (blocks + 1.0) * self.product as f64 * share(self.ghash_shared);
+        aes.max(ghash)
+    }
+}
+
+fn pools() -> impl Strategy<Value = Pools> {
+    let turns = prop_oneof![
+        Just(("message", None)),
+        Just(("need", None)),
+        prop::sample::select(vec![512, 1024, 4096]).prop_map(|turn| ("bytes", Some(turn))),
+    ];
+    let shared = prop::sample::select(vec![(false, false), (false, true), (false, true), (true, true)]);
+    let units = (2u64..6, 1u32..5, 1u64..9);
+    let rest = (1u64..20, any::<bool>(), prop::sample::select(vec!["in_order", "out_of_order"]));
+    let sizes = (1u32..5, prop::sample::select(vec![8192, 16_384]));
+    (sizes, units, shared, turns, rest).prop_map(|(sizes, units, shared, turns, rest)| {
+        let (wire, common_quarantine, retirement) = rest;
+        // Turns are those of what is shared.
+        let (turns, turn) = if shared.1 { turns } else { ("message", None) };
+        Pools {
+            pces: sizes.0,
+            message: sizes.1,
+            product: units.0,
+            lanes: units.1,
+            interval: units.2,
+            aes_shared: shared.0,
+            ghash_shared: shared.1,
+            turns,
+            turn,
+            wire,
+            common_quarantine,
+            retirement,
+        }
+    })
+}
+
+/// Cycles of the copy engine for one message more, of twenty-four.
+fn period(machine: &MachineSpec, direction: Direction, message: u64) -> f64 {
+    let of = |count| on_device(&one(machine, direction, count * message, Kernel::Skip));
+    (of(36) - of(12)) / 24.0 * 1.755
+}
+
+fn runner(cases: u32) -> TestRunner {
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
+}
+
+#[test]
+fn random_pools_have_the_rate_of_what_binds() {
+    let judged = std::cell::Cell::new(0);
+    let tested = runner(40).run(&(pools(), any::<bool>()), |(pools, back)| {
+        // Turns by need make as many masks as there are turns, and the link carries 27 B per cycle of the copy engine.
+        let unknown = pools.aes_shared && pools.turns == "need";
+        let (closed, link) = (pools.closed_form(), pools.message as f64 / 27.0);
+        if unknown || closed < 1.3 * link {
+            return Ok(());
+        }
+        judged.set(judged.get() + 1);
+        let direction = if back { Direction::D2h } else { Direction::H2d };
+        let took = period(&pools.machine(), direction, pools.message);
+        prop_assert!((took / closed - 1.0).abs() < 0.03, "{took} cycles for {closed}, {direction:?}");
+        Ok(())
+    });
+    tested.unwrap();
+    assert!(judged.get() >= 10, "{}", judged.get());
+}
+
+#[test]
+fn random_pools_carry_bytes_and_tags_in_both_kernels() {
+    let tested = runner(12).run(&(pools(), any::<bool>()), |(mut pools, back)| {
+        pools.message /= 4;
+        let (machine, bytes) = (pools.machine(), 7 * pools.message - 5);
+        let direction = if back { Direction::D2h } else { Direction::H2d };
+        let (outcome, whole) = sent(&machine, direction, Memory::Pinned, &[bytes]);
+        let copy = &outcome.copies[0];
+        prop_assert!(copy.delivered && whole == [true], "{:?}", copy.reason);
+        prop_assert_eq!((copy.tags_verified, copy.tags_failed), (7, 0));
+        let [skip, every] = [Kernel::Skip, Kernel::EveryCycle].map(|kernel| one(&machine, direction, bytes, kernel));
+        prop_assert_eq!(skip.event_digest, every.event_digest);
+        prop_assert_eq!(skip.event_digest, outcome.event_digest);
+        Ok(())
+    });
+    tested.unwrap();
+}
+
+#[test]
+fn three_thirds_of_an_engine_with_one_ghash_and_one_quarantine_have_the_rate_of_their_closed_form() {
+    let lines = include_str!("../../examples/shared-ghash.toml").lines().count();
+    assert!(lines <= 30, "{lines}");
+    let of = |sets: &[&str]| {
+        let layers = Layers::new("examples/shared-ghash.toml").overlay("direct-in-place");
+        let layers = sets.iter().fold(layers, |layers, set| layers.set(*set));
+        let machine = layers.resolve().unwrap().machine;
+        period(&machine, Direction::H2d, 16_384)
+    };
+    // Two messages at a time take half of the time of one at a time, whichever of the three engines has them.
+    let [alone, two] = ["16 KiB", "32 KiB"].map(|room| of(&[&format!("tag_queue.quarantine={room}")]));
+    assert!((2.0 * two / alone - 1.0).abs() < 0.02, "{two} {alone}");
+    // With room enough three engines of a block in three cycles bind; each message has a mask.
+    let (room, closed) = (of(&["tag_queue.quarantine=192 KiB"]), 1025.0);
+    assert!((room / closed - 1.0).abs() < 0.02, "{room} {closed}");
+    // A GHASH of a block in each cycle keeps up with all three, one of a block in two cycles binds. Its length block is one more.
+    let serial = |product| {
+        let ghash = format!(
+            "engine.ghash={{design=\"serial\",multiplier={{product=\"{product}\",reduction=\"0 cycles\",digit_bits=128}}}}"
+        );
+        of(&["tag_queue.quarantine=192 KiB", &ghash])
+    };
+    for (product, cycles) in [("1 cycle", 1.0), ("2 cycles", 2.0)] {
+        let (took, closed) = (serial(product), cycles * 1025.0);
+        assert!((took / closed - 1.0).abs() < 0.02, "{product}: {took} {closed}");
+    }
 }

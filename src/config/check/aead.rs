@@ -1,6 +1,6 @@
 //! What an engine of another AEAD excludes in a machine.
 
-use super::{MachineSpec, Sharing, TagPlacement};
+use super::{Common, MachineSpec, Sharing, TagPlacement};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::GhashSpec;
 use crate::gpu::sm::spec::CryptoPlace;
@@ -14,13 +14,13 @@ pub(super) fn broken(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
 /// What would have to be sealed or opened other than whole, by a copy engine.
 fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
     let name = aead.scheme()?.name();
-    match machine.copy_engine.sharing {
-        Some(Sharing::Split) => {
+    match (machine.copy_engine.sharing, machine.copy_engine.common()) {
+        (Some(Sharing::Split), _) => {
             return Some(format!(
                 "messages cannot be split with {name}: neither its state nor its tag is a sum over parts, as GHASH is"
             ));
         }
-        Some(Sharing::Shared) => {
+        (_, Some(Common::Engine | Common::Ghash)) => {
             return Some(format!("{name} is in each PCE: the engine that PCEs share is AES-GCM's"));
         }
         _ => {}

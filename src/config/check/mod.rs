@@ -8,7 +8,7 @@ use super::tree::Node;
 use crate::gcm::bulk::chains::ChainFormat;
 use crate::gpu::release::Release;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::{SKID, Sharers, Sharing, TagFetch, TagPlacement};
+use crate::gpu::spec::{Common, SKID, Sharers, Sharing, TagFetch, TagPlacement, TurnPolicy};
 use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::rate::{FLIT_MODE, GENERATIONS, WIDTHS};
@@ -285,13 +285,13 @@ const RULES: &[Rule] = &[
         path: "copy_engine.sharing",
         broken: |m| {
             let (split, sms) = (m.copy_engine.sharing == Some(Sharing::Split), m.sealing_sms().is_some());
-            let shared = m.copy_engine.sharing == Some(Sharing::Shared);
+            let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
             let many = split && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
-            let other = shared && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
+            let other = common && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
             [
                 (many, "parts of a message have shares of one tag, and sub-chains have several"),
                 (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
-                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
+                (common && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
                 (other, "one engine has one authenticator, and copy_engine.open_ghash asks for another one in the PCEs that open"),
             ]
             .into_iter()
@@ -315,6 +315,36 @@ const RULES: &[Rule] = &[
         remedy: "leave it out",
     },
     Rule {
+        path: "copy_engine.pools",
+        broken: |m| {
+            let why = match m.copy_engine.sharing {
+                Some(Sharing::Split) => {
+                    "parts of a message are hashed beside each other, in the GHASH units of their PCEs"
+                }
+                Some(Sharing::Shared) => "sharing = \"shared\" is one engine for all PCEs, its AES lanes and its GHASH",
+                _ => "AES lanes that PCEs share have no way to a GHASH of each PCE",
+            };
+            m.copy_engine.common().is_none().then(|| why.to_owned())
+        },
+        remedy: "write pools = { ghash = \"gpu\" } alone, both rows \"gpu\", or neither; and no sharing beside them",
+    },
+    Rule {
+        path: "copy_engine.pools.turns",
+        broken: |m| {
+            let (turns, bytes) = (m.copy_engine.pools.as_ref()?.turns?, m.copy_engine.engine_turn);
+            let many = ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            match (turns, bytes) {
+                (TurnPolicy::Need, _) if many => {
+                    Some("a message's place has one accumulator, and sub-chains have several".to_owned())
+                }
+                (TurnPolicy::Bytes, None) => Some("nothing says after how many bytes".to_owned()),
+                (TurnPolicy::Message, Some(bytes)) => Some(format!("copy_engine.engine_turn ends turns after {bytes}")),
+                _ => None,
+            }
+        },
+        remedy: "write copy_engine.engine_turn with \"bytes\", and leave it out with \"message\"",
+    },
+    Rule {
         path: "copy_engine.engine_wire",
         broken: |m| {
             let none = m.copy_engine.engine_wire.is_some_and(|wire| wire.0 == 0);
@@ -329,8 +359,8 @@ const RULES: &[Rule] = &[
             let beyond = m.link.max_read_request.max(m.copy_engine.burst);
             let odd = !turn.0.is_multiple_of(16);
             let large = turn.0 + beyond.0 > room.0;
-            let many =
-                m.copy_engine.sharing == Some(Sharing::Shared) && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
+            let many = common && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             let blocks = || format!("{turn} is no number of whole AES blocks");
             let full = || {
                 format!(

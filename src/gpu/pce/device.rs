@@ -185,12 +185,12 @@ impl Pce {
             let transfer = &mut self.transfers[place];
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {
-                Some(engine) => {
+                Some(engine) if self.shared.is_none() => {
                     let tag = engine.finish().tag;
                     tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
                     self.weight.applied(job.share.part, tag)
                 }
-                None => transfer.tag_stands.unwrap_or(now.cycle),
+                _ => transfer.tag_stands.unwrap_or(now.cycle),
             };
             let tag = match (&keys, &mut transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),

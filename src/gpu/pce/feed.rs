@@ -221,7 +221,7 @@ impl Pce {
     fn finish(&mut self, number: u64, now: Now, ports: &mut Ports) -> Option<(u64, Payload)> {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
-            Some(engine) if kind == JobKind::Open => {
+            Some(engine) if kind == JobKind::Open && self.shared.is_none() => {
                 let tag = engine.finish().tag;
                 tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
                 self.weight.applied(share.part, tag)

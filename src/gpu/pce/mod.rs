@@ -32,7 +32,8 @@
 //! be sealed the ciphertext is read from that buffer once the SMs have reported that it is there.
 //!
 //! Where all PCEs share [one engine](super::shared_engine), it is absent too: bytes go there as they come, and on when they are back; until then they
-//! keep their room in the read buffer.
+//! keep their room in the read buffer. Where they share only its GHASH, the PCE has AES lanes: bytes to be opened go to both as they come, and on when
+//! both have taken them; bytes that are sealed go to GHASH when they leave the lanes. A tag stands when GHASH has its value and the lanes are done.
 //!
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
@@ -62,7 +63,7 @@ use super::{
 use crate::{
     gcm::{
         spec::{EngineSpec, SpecError},
-        timing::Limit,
+        timing::{Limit, Timing},
         worker::Worker,
     },
     pcie::{
@@ -98,8 +99,10 @@ pub struct PceSpec {
     pub copy_engine: CopyEngineSpec,
     /// Its engine, where confidential computing is on.
     pub engine: Option<SealingSpec>,
-    /// Where that engine is one that all PCEs share: cycles of the wire to it.
+    /// Where that engine, or its GHASH, is one that all PCEs share: cycles of the wire to it.
     pub shared: Option<u64>,
+    /// Whether only GHASH is shared, so that the PCE has its own AES lanes.
+    pub own_aes: bool,
     pub max_read_request: MaxSize,
     pub max_payload: MaxSize,
     pub first_tag: u16,
@@ -220,8 +223,13 @@ impl Pce {
         clock: Clock,
     ) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
-        let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
-        let (mut engine, meter) = (own.map(EngineTiming::new).transpose()?, own.map(|_| Meter::new("engine")));
+        let (mut engine, meter) = match &spec.engine {
+            Some(SealingSpec::Gcm(engine)) if spec.own_aes => {
+                (Some(EngineTiming::Gcm(Timing::of_aes(engine)?)), Some(Meter::new("aes")))
+            }
+            Some(engine) if spec.shared.is_none() => (Some(EngineTiming::new(engine)?), Some(Meter::new("engine"))),
+            _ => (None, None),
+        };
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);

@@ -30,6 +30,8 @@ struct Beat {
     reserved: u64,
     /// Of a message that is sealed: the write that goes out then.
     write: Option<Tlp>,
+    /// With AES lanes in the PCE: the cycles in which they have taken the bytes, and in which these stand at their output.
+    lanes: (u64, u64),
 }
 
 /// What a PCE knows of the engine that it shares.
@@ -62,15 +64,22 @@ impl EngineSide {
 }
 
 impl Pce {
-    /// Sends bytes of a transfer to the engine from `cycle` on, which is now or later.
+    /// Sends bytes of a transfer to the engine from `cycle` on, which is now or later; where only GHASH is shared, through the PCE's own lanes.
     pub(super) fn hand_to_engine(&mut self, number: u64, bytes: u64, reserved: u64, write: Option<Tlp>, cycle: u64) {
         let place = (number - self.first) as usize;
+        let lanes = if self.spec.own_aes { self.through_engine(true, bytes as u32, cycle) } else { (0, 0) };
+        // GHASH takes ciphertext.
+        let cycle = if write.is_some() { cycle.max(lanes.1) } else { cycle };
         let Some(side) = &mut self.shared else { return };
         let transfer = &mut self.transfers[place];
         let (job, offset) = (transfer.job.id, transfer.to_engine);
         transfer.to_engine += bytes;
+        let ends = transfer.to_engine == transfer.job.bytes;
         side.outgoing.push_back((cycle, EngineRequest::Beat { job, offset, bytes: bytes as u32 }));
-        side.sent.push_back(Beat { number, job, offset, bytes, reserved, write });
+        side.sent.push_back(Beat { number, job, offset, bytes, reserved, write, lanes });
+        if let Some(lanes) = self.engine.as_mut().filter(|_| ends) {
+            self.transfers[place].lanes_done = lanes.finish().tag;
+        }
     }
 
     /// Passes a piece of a message that is opened on to the engine.
@@ -125,7 +134,7 @@ impl Pce {
         transfer.unwritten += beat.bytes;
         let last = transfer.through == transfer.job.bytes;
         let whole = transfer.unwritten >= burst || last;
-        transfer.tag_stands = reply.tag.map(|tag| tag + wire);
+        transfer.tag_stands = reply.tag.map(|tag| (tag + wire).max(transfer.lanes_done));
         match beat.write {
             Some(write) => {
                 self.queue(now.cycle, write, beat.reserved);
@@ -134,9 +143,13 @@ impl Pce {
                 }
             }
             None => {
-                self.buffered -= beat.reserved;
+                let (taken, out) = beat.lanes;
+                match taken > now.cycle {
+                    true => self.taken.push((taken, beat.reserved)),
+                    false => self.buffered -= beat.reserved,
+                }
                 if whole {
-                    self.write_burst(beat.number, now.cycle, last, now, ports);
+                    self.write_burst(beat.number, now.cycle.max(out), last, now, ports);
                 }
             }
         }

@@ -84,6 +84,8 @@ pub(super) struct Transfer {
     pub through: u64,
     /// With a shared engine: cycle in which the message's tag stands here.
     pub tag_stands: Option<u64>,
+    /// With a shared GHASH: cycle in which the PCE's lanes are done with the message.
+    pub lanes_done: u64,
     pub failed: Option<String>,
     /// Where SMs seal and open: the message's place in the buffer for ciphertext.
     pub staging: Option<u64>,
@@ -125,6 +127,7 @@ impl Transfer {
             to_engine: 0,
             through: 0,
             tag_stands: None,
+            lanes_done: 0,
             failed: None,
             // At the same place within its window as the plaintext, so equally aligned.
             staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),

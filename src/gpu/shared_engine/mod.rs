@@ -1,4 +1,4 @@
-//! One AES-GCM engine that all PCEs share.
+//! One AES-GCM engine that all PCEs share, or one GHASH, with AES lanes in each PCE.
 //!
 //! ```text
 //!                     +-------------------------------------------+
@@ -11,12 +11,13 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts | any number of messages and beats; a PCE keeps room for its beats in its read buffer until they are back, which is all the credit that there is |
-//! | turn | a message, from its first byte to its last; or with `engine_turn` that many bytes of a message, and the rest at its end |
-//! | arbiter | round robin over the PCEs. With `engine_turn`, over those of which a turn's bytes have all come. Else over those of which bytes have come, and if there are none, over those that have announced a message, so that its keystream runs ahead |
+//! | turn | by message, from its first byte to its last; by `bytes`, that many of a message, and the rest at its end; by `need`, the whole blocks that have come as it begins |
+//! | arbiter | round robin over the PCEs. But by message, over those of which a turn's bytes have all come. Else over those of which bytes have come, and if there are none, over those that have announced a message, so that its keystream runs ahead |
 //! | ahead | a turn begins when the bytes of the one before have all come, while the engine has not yet taken those of as many turns as may be open in it: two, or one more than its GHASH units for different messages |
 //! | latency | of a beat, its arrival to its reply `engine_wire` after its text is at the engine's output; the reply of the last one carries the cycle of the tag |
 //! | context | between two turns of a message its PCE's place keeps 40 B and a bit: the GHASH value (16 B), the IV (12 B), the count of blocks so far (4 B), the length (8 B), and which of the two keys. The keystream goes on from the count, the mask is made anew with each turn |
 //! | cost of a turn | the keystream of the next turn is ready when the turn begins, as for the next of two messages; its GHASH waits for the value of the turn before |
+//! | GHASH alone | takes ciphertext to be opened as it comes to the PCE, and sealed text as it leaves the PCE's lanes, as many blocks in a cycle as the unit takes; its context has no count of blocks. A tag's mask is the PCE's |
 //! | stalls | `read_data`: the message or turn whose turn it is has not all come |
 //!
 //! Times only: bytes are enciphered in parallel with the simulation, a PCE at a time, as those of engines in the PCEs are.
@@ -26,12 +27,12 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use super::work::{EngineReply, EngineRequest};
+use super::{
+    spec::Turns,
+    work::{EngineReply, EngineRequest},
+};
 use crate::{
-    gcm::{
-        spec::{EngineSpec, SpecError},
-        timing::Timing,
-    },
+    gcm::timing::Timing,
     ports,
     sim::{Activity, Clock, Now, Rx, Stall, Tx, Unit, Wake},
 };
@@ -54,7 +55,7 @@ ports! {
 pub struct SharedEngine {
     clock: Clock,
     wire: u64,
-    turn: Option<u64>,
+    turns: Turns,
     timing: Timing,
     /// Turns whose bytes may wait in the engine.
     ahead: usize,
@@ -73,22 +74,18 @@ pub struct SharedEngine {
 }
 
 impl SharedEngine {
-    /// An engine on `clock` for `pces` PCEs, each `wire` cycles away; another PCE has its turn after `turn` bytes of a message.
-    ///
-    /// # Errors
-    /// If it cannot be built.
-    pub fn new(spec: &EngineSpec, pces: usize, wire: u64, turn: Option<u64>, clock: Clock) -> Result<Self, SpecError> {
-        let mut timing = Timing::new(spec)?;
+    /// An engine, or its GHASH, with units for so many messages at once, on `clock` for `pces` PCEs, each `wire` cycles away.
+    #[must_use]
+    pub fn new((mut timing, units): (Timing, u32), pces: usize, wire: u64, turns: Turns, clock: Clock) -> Self {
         // One key for each direction, from cycle 0 on.
         timing.load_key(0);
         let busy_until = timing.load_key(0);
-        let units = spec.ghash.messages() as usize;
-        Ok(Self {
+        Self {
             clock,
             wire,
-            turn,
+            turns,
             timing,
-            ahead: units + 1,
+            ahead: units as usize + 1,
             several_units: units > 1,
             places: (0..pces).map(|_| Place::default()).collect(),
             last: pces.saturating_sub(1),
@@ -96,7 +93,7 @@ impl SharedEngine {
             taken: VecDeque::new(),
             busy_until,
             incidents: Vec::new(),
-        })
+        }
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
@@ -147,7 +144,7 @@ impl SharedEngine {
     fn choose(&self) -> Option<(usize, Turn)> {
         let pces = self.places.len();
         let order = || (1..=pces).map(|step| (self.last + step) % pces);
-        let with = |begun: bool| order().find_map(|pce| Some((pce, self.places[pce].turn(self.turn, begun)?)));
+        let with = |begun: bool| order().find_map(|pce| Some((pce, self.places[pce].turn(self.turns, begun)?)));
         with(true).or_else(|| with(false))
     }
 

@@ -2,9 +2,15 @@
 
 use crate::{
     gcm::message::SealOpen,
-    gpu::work::{EngineRequest, JobId},
+    gpu::{
+        spec::Turns,
+        work::{EngineRequest, JobId},
+    },
 };
 use std::collections::VecDeque;
+
+/// Bytes of a block.
+const BLOCK: u64 = 16;
 
 /// Bytes that have come and that the engine has not been given.
 #[derive(Debug)]
@@ -109,15 +115,18 @@ impl Place {
         None
     }
 
-    /// The turn that it can have, of `longest` bytes: with its bytes all there, or without a length to end it, as soon as some are there, or,
-    /// if it need not have `begun`, as soon as its message is announced.
-    pub fn turn(&self, longest: Option<u64>, begun: bool) -> Option<Turn> {
+    /// The turn that it can have: with its bytes all there, or by message as soon as some are there, or, if it need not have `begun`, as soon as
+    /// its message is announced.
+    pub fn turn(&self, turns: Turns, begun: bool) -> Option<Turn> {
         let message = self.messages.front()?;
         let (left, there) = (message.bytes - message.given, message.come - message.given);
-        let bytes = longest.map_or(left, |longest| longest.min(left));
-        let can = match longest {
-            Some(_) => there >= bytes,
-            None => there > 0 || !begun,
+        let (bytes, can) = match turns {
+            Turns::Message => (left, there > 0 || !begun),
+            Turns::Bytes(longest) => (longest.min(left), there >= longest.min(left)),
+            Turns::Need(most) => {
+                let blocks = if there == left { left } else { there - there % BLOCK };
+                (blocks.min(most), blocks > 0)
+            }
         };
         let Announced { job, direction, .. } = *message;
         can.then_some(Turn { job, direction, left: bytes, closes: bytes == left })

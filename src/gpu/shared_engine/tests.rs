@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    gcm::message::SealOpen,
+    gcm::{message::SealOpen, spec::EngineSpec},
     sim::Netlist,
     units::{Femtos, Frequency},
 };
@@ -19,13 +19,14 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(pces: usize, turn: Option<u64>) -> Self {
+    fn new(pces: usize, turns: Turns) -> Self {
+        let timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
         let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
         let mut netlist = Netlist::new();
         let (requests, requests_in) = (0..pces).map(|pce| netlist.wire(format!("to{pce}"), Femtos(1))).unzip();
         let (replies_out, replies) = (0..pces).map(|pce| netlist.wire(format!("from{pce}"), Femtos(1))).unzip();
         Self {
-            engine: SharedEngine::new(&EngineSpec::four_lanes(), pces, WIRE, turn, clock).unwrap(),
+            engine: SharedEngine::new((timing, 1), pces, WIRE, turns, clock),
             ports: Ports { requests: requests_in, replies: replies_out },
             clock,
             cycle: 0,
@@ -92,7 +93,7 @@ fn alone(announced: u64, beats: &[(u64, u32)]) -> (Vec<u64>, u64) {
 #[test]
 fn a_message_alone_passes_as_through_an_engine_of_its_own_and_comes_back_a_wire_later() {
     for announced in [300, 995, 1000] {
-        let mut bench = Bench::new(3, None);
+        let mut bench = Bench::new(3, Turns::Message);
         bench.announce(1, announced, 1, 1000);
         let beats = [(1000, 256), (1001, 256), (1030, 256), (1030, 232)];
         for (place, (at, bytes)) in beats.into_iter().enumerate() {
@@ -108,7 +109,7 @@ fn a_message_alone_passes_as_through_an_engine_of_its_own_and_comes_back_a_wire_
 
 #[test]
 fn a_message_keeps_the_engine_to_its_end_and_then_the_pces_take_turns() {
-    let mut bench = Bench::new(3, None);
+    let mut bench = Bench::new(3, Turns::Message);
     // PCE 0 is first, and slow; when it is done the others have a message each, and it has one more.
     bench.message(0, 1000, 1, 1024, 100);
     bench.message(0, 1350, 2, 1024, 0);
@@ -123,7 +124,7 @@ fn a_message_keeps_the_engine_to_its_end_and_then_the_pces_take_turns() {
 
 #[test]
 fn a_message_whose_bytes_are_there_goes_before_one_that_is_only_announced() {
-    let mut bench = Bench::new(2, None);
+    let mut bench = Bench::new(2, Turns::Message);
     bench.announce(0, 1000, 1, 256);
     bench.message(1, 1000, 1, 256, 0);
     bench.ask(0, 1100, EngineRequest::Beat { job: 1, offset: 0, bytes: 256 });
@@ -133,7 +134,7 @@ fn a_message_whose_bytes_are_there_goes_before_one_that_is_only_announced() {
 
 #[test]
 fn with_turns_of_bytes_messages_pass_beside_each_other_and_a_slow_one_holds_up_none() {
-    let mut bench = Bench::new(3, Some(1024));
+    let mut bench = Bench::new(3, Turns::Bytes(1024));
     bench.message(0, 1000, 1, 4096, 100);
     bench.message(1, 1000, 1, 16_384, 0);
     bench.message(2, 1000, 1, 16_384, 0);
@@ -155,21 +156,21 @@ fn with_turns_of_bytes_messages_pass_beside_each_other_and_a_slow_one_holds_up_n
 
 #[test]
 fn turns_cut_beats_anywhere_and_every_beat_comes_back_once() {
-    for turn in [16, 48, 208, 1024] {
-        let mut bench = Bench::new(2, Some(turn));
+    for turn in [16, 48, 208, 1024].map(Turns::Bytes).into_iter().chain([Turns::Need(u64::MAX), Turns::Need(32)]) {
+        let mut bench = Bench::new(2, turn);
         bench.message(0, 1000, 1, 1000, 3);
         bench.message(1, 1000, 1, 777, 5);
         bench.run_to(3000);
         let of = |pce| bench.heard.iter().filter(move |heard| heard.0 == pce).map(|heard| heard.2.offset.unwrap());
-        assert_eq!(of(0).collect::<Vec<_>>(), [0, 256, 512, 768], "{turn}");
-        assert_eq!(of(1).collect::<Vec<_>>(), [0, 256, 512, 768], "{turn}");
-        assert_eq!(bench.ends().len(), 2, "{turn}");
+        assert_eq!(of(0).collect::<Vec<_>>(), [0, 256, 512, 768], "{turn:?}");
+        assert_eq!(of(1).collect::<Vec<_>>(), [0, 256, 512, 768], "{turn:?}");
+        assert_eq!(bench.ends().len(), 2, "{turn:?}");
     }
 }
 
 #[test]
 fn a_message_with_a_gap_is_refused_counted_out_and_holds_up_none() {
-    for turn in [None, Some(512)] {
+    for turn in [Turns::Message, Turns::Bytes(512), Turns::Need(u64::MAX)] {
         let mut bench = Bench::new(2, turn);
         bench.announce(0, 1000, 1, 1024);
         bench.ask(0, 1000, EngineRequest::Beat { job: 1, offset: 0, bytes: 256 });
@@ -191,7 +192,7 @@ fn a_message_with_a_gap_is_refused_counted_out_and_holds_up_none() {
 
 #[test]
 fn it_is_busy_while_it_works_waits_for_bytes_of_a_message_and_is_idle_without_one() {
-    let mut bench = Bench::new(2, None);
+    let mut bench = Bench::new(2, Turns::Message);
     bench.message(0, 1000, 1, 512, 50);
     bench.run_to(1000);
     assert_eq!(bench.step().activity, Activity::Stall(Stall::ReadData));

@@ -187,8 +187,8 @@ impl<'r> Finder<'r> {
 
     /// For how long the engine of one of them was busy, or the one that they share.
     pub fn engines(&self) -> Evidence {
-        let own = self.pces().map(|pce| format!("{}.engine", self.names.all[pce]));
-        let any: Vec<_> = own.chain(["gpu.engine".to_owned()]).collect();
+        let own = self.pces().flat_map(|pce| ["engine", "aes"].map(|part| format!("{}.{part}", self.names.all[pce])));
+        let any: Vec<_> = own.chain(["gpu.engine", "gpu.ghash"].map(str::to_owned)).collect();
         let places = any.iter().filter_map(|engine| self.names().position(|name| name == engine));
         self.longest(places, Activity::Busy)
     }

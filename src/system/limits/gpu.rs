@@ -1,7 +1,7 @@
 //! What the GPU's copy path may limit.
 
 use super::{Direction, Finder, finder::time};
-use crate::{sim::Stall, units::Cycles};
+use crate::{gpu::spec::Common, sim::Stall, units::Cycles};
 use std::rc::Rc;
 
 /// A depth that is used up for more than this part of the time is waited for.
@@ -124,7 +124,7 @@ fn engines(finder: &mut Finder<'_>) {
         finder.may(path, evidence, bound, likely);
     }
     for path in ["copy_engine.engine_wire", "copy_engine.engine_turn"] {
-        if finder.machine.shared_engine() {
+        if finder.machine.common() != Common::Nothing {
             finder.may(path, seen, bound, shared.fraction * 0.3);
         }
     }

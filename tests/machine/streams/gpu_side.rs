@@ -286,6 +286,7 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         tags: 64,
         tag_queue: machine.tag_queue.clone(),
         shared: None,
+        own_aes: false,
         stored: None,
         staging: None,
         text_crc: false,

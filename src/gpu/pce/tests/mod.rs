@@ -54,6 +54,7 @@ fn spec() -> PceSpec {
         },
         engine: Some(SealingSpec::Gcm(EngineSpec::four_lanes())),
         shared: None,
+        own_aes: false,
         max_read_request: MaxSize::new(512).unwrap(),
         max_payload: MaxSize::new(256).unwrap(),
         first_tag: 0x100,

@@ -165,9 +165,9 @@ impl Builder<'_> {
             let ports = sm::Ports { jobs, staged, reads, data, writes, reports, sealed };
             self.netlist.add(self.at("sm"), clock, sm, ports);
         }
-        if let Some(engine) = self.shared_engine()? {
+        if let Some((name, engine)) = self.shared_engine()? {
             let ports = shared_engine::Ports { requests: far.to_engine, replies: far.from_engine };
-            self.netlist.add(self.at("engine"), engines, engine, ports);
+            self.netlist.add(self.at(name), engines, engine, ports);
         }
         Ok(Gpu { front_ends, compute, tag_queue, hbm, pces })
     }

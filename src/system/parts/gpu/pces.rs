@@ -3,12 +3,13 @@
 use super::{Builder, specs};
 use crate::{
     config::MachineSpec,
-    gcm::worker::Worker,
+    gcm::{timing::Timing, worker::Worker},
     gpu::{
         mapping::{self, Lce, SYSMEM_READ, SYSMEM_WRITE},
         pce::{self, EnginePorts, Keys, Pce, SmPorts},
         shared_engine::SharedEngine,
         sm::Sm,
+        spec::Common,
         work::{
             Done, EngineReply, EngineRequest, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, Staged,
             TagReport, Verdict,
@@ -125,7 +126,7 @@ impl Builder<'_> {
         let cycle = clocks.copy_engine.edge(1);
         let sm_cycle = clocks.sm.map_or(cycle, |sm| sm.edge(1));
         let engine = clocks.copy_engine.edge(specs::engine_wire(machine));
-        let (sms, shares) = (machine.sealing_sms().is_some(), machine.shared_engine());
+        let (sms, shares) = (machine.sealing_sms().is_some(), machine.common() != Common::Nothing);
         let (device_reads, data, writes) = self.memory_ends(path, far);
         let net = &mut *self.netlist;
         pce::Ports {
@@ -202,11 +203,16 @@ impl Builder<'_> {
         sm.map(|sm| Some((sm, clock))).ok_or_else(|| RunError::Build(format!("there are no keys of {key_bits} bits")))
     }
 
-    /// The engine that PCEs share, where they do.
-    pub(super) fn shared_engine(&self) -> Result<Option<SharedEngine>, RunError> {
+    /// The engine or GHASH that PCEs share, where they do, and its name.
+    pub(super) fn shared_engine(&self) -> Result<Option<(&'static str, SharedEngine)>, RunError> {
         let (machine, pces) = (self.machine, self.pces.paths.len());
-        let (wire, turn) = (specs::engine_wire(machine), machine.copy_engine.engine_turn.map(|bytes| bytes.0));
-        let engine = || build(SharedEngine::new(&machine.engine, pces, wire, turn, self.clocks.copy_engine));
-        machine.shared_engine().then(engine).transpose()
+        let (wire, turns) = (specs::engine_wire(machine), machine.copy_engine.turns());
+        let (name, timing) = match machine.common() {
+            Common::Nothing => return Ok(None),
+            Common::Engine => ("engine", build(Timing::new(&machine.engine))?),
+            Common::Ghash => ("ghash", build(Timing::of_ghash(&machine.engine))?),
+        };
+        let units = machine.engine.ghash.messages();
+        Ok(Some((name, SharedEngine::new((timing, units), pces, wire, turns, self.clocks.copy_engine))))
     }
 }

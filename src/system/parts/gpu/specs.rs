@@ -6,7 +6,7 @@ use crate::{
         front_end::FrontEndSpec,
         mapping::{Lce, SYSMEM_WRITE},
         pce::PceSpec,
-        spec::Opens,
+        spec::{Common, Opens},
     },
     host::map,
     pcie::split::MaxSize,
@@ -48,7 +48,8 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
         engine: engine(machine, place, readers),
-        shared: machine.shared_engine().then_some(engine_wire(machine)),
+        shared: (machine.common() != Common::Nothing).then_some(engine_wire(machine)),
+        own_aes: machine.common() == Common::Ghash,
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % readers) as u16 * tags,

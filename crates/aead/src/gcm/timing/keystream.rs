@@ -56,6 +56,24 @@ impl Keystream {
         }
     }
 
+    /// That of text which needs none.
+    pub(super) fn none() -> Self {
+        const DEPTH: u64 = 1024;
+        Self {
+            lanes: 1 << 32,
+            latency: 0,
+            depth: DEPTH,
+            credits: vec![0; 2 * DEPTH as usize].into(),
+            looped: None,
+            masks: 1,
+            first: 0,
+            last_mask: 0,
+            next_message: 0,
+            base: 0,
+            blocks: 0,
+        }
+    }
+
     /// H, whose block may enter from cycle `at` on.
     pub(super) fn h(&mut self, at: u64) -> u64 {
         let at = self.looped.as_mut().map_or(at, |lanes| lanes.enter(0, at));

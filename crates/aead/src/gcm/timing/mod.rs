@@ -31,8 +31,12 @@ mod tests;
 
 use super::ghash::{GhashTiming, Taken, TimingModel};
 use super::message::{SealOpen, Shape};
-use super::spec::{EngineSpec, SpecError};
+use super::spec::{EngineSpec, GhashSpec, MultiplierSpec, SpecError};
+use crate::units::Cycles;
 use keystream::Keystream;
+
+/// Blocks that any GHASH takes in a cycle, at most.
+const MOST_PORTS: u64 = 256;
 
 /// What a burst waited for last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,6 +152,35 @@ impl Timing {
             waits: Waits::default(),
             work: Work::default(),
         })
+    }
+
+    /// The AES lanes of an engine whose GHASH is elsewhere: a message ends once its mask is there and its last text is through.
+    ///
+    /// # Errors
+    /// What [`EngineSpec::check`] says.
+    pub fn of_aes(spec: &EngineSpec) -> Result<Self, SpecError> {
+        let multiplier = MultiplierSpec { product: Cycles(1), reduction: Cycles(0), ..spec.ghash.multiplier().clone() };
+        let ghash = GhashSpec::Aggregated {
+            width: spec.aes.lanes,
+            groups: 1,
+            multiplier: MultiplierSpec { digit_bits: 128, ..multiplier },
+        };
+        let mut timing = Self::new(&EngineSpec { ghash, ..spec.clone() })?;
+        timing.keystream = Keystream::new(&spec.aes, spec.rounds()?, spec.ghash.tags());
+        Ok(timing)
+    }
+
+    /// The GHASH of an engine whose AES lanes are elsewhere: it takes ciphertext as it comes.
+    ///
+    /// # Errors
+    /// What [`EngineSpec::check`] says.
+    pub fn of_ghash(spec: &EngineSpec) -> Result<Self, SpecError> {
+        let mut timing = Self::new(spec)?;
+        // H comes through the lanes of whoever loads the key.
+        timing.key_setup += spec.aes.latency(spec.rounds()?);
+        (timing.keystream, timing.ports) = (Keystream::none(), MOST_PORTS);
+        timing.hashed = vec![0; MOST_PORTS as usize].into();
+        Ok(timing)
     }
 
     /// Loads a key from cycle `at` on, or once the tags of all messages so far are valid. Gives the cycle from which
