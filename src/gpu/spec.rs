@@ -117,10 +117,11 @@ impl CopyEngineSpec {
         let row = |row: fn(&PoolsSpec) -> Option<Sharers>| self.pools.as_ref().and_then(row);
         let default = if shared { Sharers::Gpu } else { Sharers::Pce };
         let (aes, ghash) = (row(|pools| pools.aes).unwrap_or(default), row(|pools| pools.ghash).unwrap_or(default));
+        let split = self.sharing == Some(Sharing::Split);
         match (aes, ghash) {
             (Sharers::Pce, Sharers::Pce) if !shared => Some(Common::Nothing),
-            (Sharers::Pce, Sharers::Gpu) if self.sharing != Some(Sharing::Split) => Some(Common::Ghash),
-            (Sharers::Gpu, Sharers::Gpu) if self.sharing != Some(Sharing::Split) => Some(Common::Engine),
+            (Sharers::Pce, Sharers::Gpu) if !shared && !split => Some(Common::Ghash),
+            (Sharers::Gpu, Sharers::Gpu) if !split => Some(Common::Engine),
             _ => None,
         }
     }

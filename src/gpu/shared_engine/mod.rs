@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | accepts | any number of messages and beats; a PCE keeps room for its beats in its read buffer until they are back, which is all the credit that there is |
 //! | turn | by message, from its first byte to its last; by `bytes`, that many of a message, and the rest at its end; by `need`, the whole blocks that have come as it begins |
-//! | arbiter | round robin over the PCEs. But by message, over those of which a turn's bytes have all come. Else over those of which bytes have come, and if there are none, over those that have announced a message, so that its keystream runs ahead |
+//! | arbiter | round robin over PCEs: by `bytes`, those of which a turn's bytes have all come; by `need`, those of which a block has come; by message, those of which bytes have come, and if there are none, those that have announced a message, so that its keystream runs ahead |
 //! | ahead | a turn begins when the bytes of the one before have all come, while the engine has not yet taken those of as many turns as may be open in it: two, or one more than its GHASH units for different messages |
 //! | latency | of a beat, its arrival to its reply `engine_wire` after its text is at the engine's output; the reply of the last one carries the cycle of the tag |
 //! | context | between two turns of a message its PCE's place keeps 40 B and a bit: the GHASH value (16 B), the IV (12 B), the count of blocks so far (4 B), the length (8 B), and which of the two keys. The keystream goes on from the count, the mask is made anew with each turn |

@@ -338,3 +338,60 @@ fn a_part_ends_when_its_own_blocks_are_hashed_and_the_message_after_it_is_whole_
     // The length block, and the mask.
     assert_eq!(timing.finish().tag, last + 8 + 1);
 }
+
+/// Cycles of message after message of so many blocks whose text is there from cycle 0 on: of each, its last text taken and its tag.
+fn back_to_back(timing: &mut Timing, direction: SealOpen, blocks: u64, messages: usize) -> Vec<(u64, u64)> {
+    let mut message = || {
+        timing.start(0, 0, 16 * blocks, direction);
+        let consumed = timing.accept(0, 16 * blocks as u32).consumed;
+        (consumed, timing.finish().tag)
+    };
+    (0..messages).map(|_| message()).collect()
+}
+
+#[test]
+fn a_ghash_alone_takes_text_at_its_own_rate_whatever_lanes_there_are() {
+    for (product, reduction) in [(1, 0), (2, 0), (3, 1), (5, 4)] {
+        for interval in [1, 50] {
+            let mut spec = EngineSpec::four_lanes();
+            spec.aes.start_interval = Cycles(interval);
+            let (product, reduction) = (Cycles(product), Cycles(reduction));
+            let multiplier = MultiplierSpec { product, reduction, ..spec.ghash.multiplier().clone() };
+            let latency = multiplier.latency();
+            spec.ghash = GhashSpec::Serial { multiplier, first_block: None };
+            let seen = back_to_back(&mut Timing::of_ghash(&spec).unwrap(), SealOpen::Open, 100, 3);
+            // A hundred blocks and that of the length, each when the value before it stands.
+            let apart: Vec<_> = seen.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+            assert_eq!(apart, [101 * latency; 2], "{latency} {interval}");
+            assert_eq!(seen[0].1 - seen[0].0, 2 * latency + 1, "{latency} {interval}");
+        }
+    }
+    let wide = EngineSpec {
+        ghash: GhashSpec::Aggregated {
+            width: 64,
+            groups: 4,
+            multiplier: EngineSpec::four_lanes().ghash.multiplier().clone(),
+        },
+        ..EngineSpec::four_lanes()
+    };
+    let seen = back_to_back(&mut Timing::of_ghash(&wide).unwrap(), SealOpen::Open, 6400, 1);
+    assert_eq!(seen[0].0, 99, "64 blocks in each of a hundred cycles, through no lane");
+}
+
+#[test]
+fn lanes_alone_take_text_at_their_own_rate_whatever_ghash_there_is() {
+    for (lanes, interval) in [(1, 1), (1, 3), (4, 3), (4, 1)] {
+        let mut spec = EngineSpec::four_lanes();
+        (spec.aes.lanes, spec.aes.start_interval) = (lanes, Cycles(interval));
+        let multiplier = MultiplierSpec { product: Cycles(60), ..spec.ghash.multiplier().clone() };
+        spec.ghash = GhashSpec::Serial { multiplier, first_block: None };
+        for direction in [SealOpen::Open, SealOpen::Seal] {
+            let blocks = 4 * 300 - 1;
+            let seen = back_to_back(&mut Timing::of_aes(&spec).unwrap(), direction, blocks, 3);
+            let apart: Vec<_> = seen.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+            // A mask and the blocks.
+            assert_eq!(apart, [(blocks + 1) * interval / u64::from(lanes); 2], "{lanes} {interval} {direction:?}");
+            assert!(seen.iter().all(|(taken, tag)| tag - taken <= 4), "{lanes} {interval} {direction:?}: {seen:?}");
+        }
+    }
+}
