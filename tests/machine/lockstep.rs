@@ -185,7 +185,7 @@ const AEADS: &[&[&str]] = &[
 
 /// The row of [`CHOICES`] that is [`AEADS`].
 fn aead_row() -> usize {
-    CHOICES.iter().position(|row| std::ptr::eq(*row, AEADS)).expect("a row of AEADs")
+    CHOICES.iter().position(|row| *row == AEADS).expect("a row of AEADs")
 }
 
 const SIV: &str = "scheme=\"gcm_siv\",key_bits=256,key_setup=\"7 cycles\",compare=\"1 cycle\",\
