@@ -124,13 +124,6 @@ const BROKEN: &[(&str, &[&str])] = &[
         "copy_engine.pools.turns",
         &["copy_engine.pools={ghash=\"gpu\",turns=\"message\"}", "copy_engine.engine_turn=4 KiB"],
     ),
-    (
-        "copy_engine.sharing",
-        &[
-            "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}}",
-            "copy_engine.pools.ghash=gpu",
-        ],
-    ),
     ("aead", &[AEGIS, "copy_engine.pools.ghash=gpu"]),
     (
         "copy_engine.pools.quarantine",
