@@ -126,7 +126,8 @@ fn fitted_points_leave_the_ranges_of_the_table() {
     let ends: Vec<_> = ends.collect();
     let judged = |(path, before, cut): &(String, String, String)| {
         let with = |value: &str| machine(Some(format!("{path}={value}"))).map(|machine| Errors::of(&machine, &points));
-        let kept = own.adds_too_much(&with(cut).unwrap()).cloned();
+        // A push that does not hold the machine's own message makes no machine by itself, and is not judged.
+        let kept = with(cut).ok().and_then(|with| own.adds_too_much(&with).cloned());
         assert_eq!(kept, None, "{path} = {cut}");
         // What makes no machine was not cut for its errors.
         let gone = with(before).map_or(true, |with| own.adds_too_much(&with).is_some());
