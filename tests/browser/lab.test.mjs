@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -173,6 +174,48 @@ for (const [width, colorScheme] of [[400, "light"], [1300, "dark"]]) {
     await shot(page, `lab-${width}-${colorScheme}`);
   }, { width, colorScheme }));
 }
+
+// A warm decode loop of a PyTorch profiler, and what is no profile.
+const profile = "validation/traces/h100-decode-eager-1.json.gz";
+const played = (page, runs) => page.waitForFunction((runs) => document.querySelector("#program-view .state").textContent.startsWith("Played") && document.querySelectorAll("#program-runs tbody tr").length === runs, runs, { timeout: 240_000 });
+
+async function dropped(page, file, name) {
+  const data = await page.evaluateHandle(([base64, name]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+    return transfer;
+  }, [file.toString("base64"), name]);
+  await page.dispatchEvent("#drop", "drop", { dataTransfer: data });
+}
+
+test("a profile is dropped, its switches play it again, and its report is given", () => lab(small, async (page) => {
+  await page.locator("#tab-program").click();
+  await dropped(page, readFileSync(profile), "my job.json.gz");
+  await page.waitForFunction(() => document.querySelector('[data-command="program"]')?.textContent.includes("my_job"), null, { timeout: 240_000 });
+  await played(page, 2);
+  await page.locator("#change-graph").check();
+  await played(page, 3);
+  await page.locator("#change-copy-thread").check();
+  await page.waitForFunction(() => document.querySelector('[data-command="program"]').textContent.includes("graph+copy-thread"), null, { timeout: 240_000 });
+  const command = await page.locator('[data-command="program"]').textContent();
+  assert.equal(command, "sealsim replay my_job.json.gz --what-if changes --what-if graph+copy-thread");
+  const printed = JSON.parse(execFileSync("sh", ["-c", `${command.replace("sealsim", '"$SEALSIM"').replace("my_job.json.gz", profile)} --format json`], { encoding: "utf8" }));
+  const [off, both] = [printed.steps.runs[0].mean_ns, printed.what_if.find((row) => row.name === "graph+copy-thread").step_ns];
+  const over = await page.locator("#program-runs tbody tr:nth-child(3) td:nth-child(3)").textContent();
+  assert.ok(Math.abs(parseFloat(over.replace("× ", "")) - both / off) < 0.001, `${over}, ${both / off}`);
+  assert.match(await page.locator("#program-view .plot svg").textContent(), /copies that hold it/);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "change-copy-thread", "the switch keeps the focus");
+  const report = await page.locator('a[download="program.html"]').getAttribute("href");
+  assert.match(await page.evaluate((href) => fetch(href).then((reply) => reply.text()), report), /<!DOCTYPE html>[^]*copy calls that hold the host/);
+  await shot(page, "lab-program");
+  await dropped(page, Buffer.from("no profile"), "notes.txt");
+  await page.waitForFunction(() => document.querySelector("#program-view [role=alert]").textContent.includes("notes.txt"), null, { timeout: 60_000 });
+}));
+
+test("published figures stand beside a workload", () => lab(small, async (page) => {
+  await page.locator("#tab-workload").click();
+  assert.match(await page.locator("#published").textContent(), /8\.68 times.*arXiv 2501\.11771/);
+}));
 
 test("a workload is simulated with designs beside each other", () => lab(small, async (page) => {
   await page.locator("#tab-workload").click();

@@ -85,7 +85,10 @@ export function asker(box, { ask, say = () => {}, waits, done }) {
       try {
         const found = await ask(mine.signal);
         if (mine.signal.aborted) return;
+        // Whoever moves a switch keeps it.
+        const focused = box.contains(document.activeElement) && document.activeElement.id;
         box.replaceChildren(...found.flat(2).filter(Boolean));
+        if (focused) document.getElementById(focused)?.focus();
         end(done(((performance.now() - begun) / 1000).toFixed(1)));
       } catch (error) {
         if (mine.signal.aborted) return;

@@ -41,7 +41,6 @@ export function programs({ choices, kept, keep }) {
     asking.begin();
   }
 
-  // The switches stay where they are, so that whoever moves one keeps it.
   function switches(rows, step) {
     const can = new Map(rows.map((row) => [row.name, row]));
     const lines = choices.changes.filter(({ name }) => can.has(name)).map(({ name, what }) => {
@@ -56,7 +55,6 @@ export function programs({ choices, kept, keep }) {
   }
 
   function shown(command, answer, svg, query) {
-    const focused = document.activeElement?.id;
     const rows = answer.what_if ?? [];
     const looped = answer.steps?.runs;
     const runs = (looped ?? answer.runs).map((run) => ({ name: run.name, ns: run.mean_ns ?? run.end_ns, over: run.slowdown_over_off, idle: run.gpu_idle_ns, bound: run.host_bound }));
@@ -66,7 +64,6 @@ export function programs({ choices, kept, keep }) {
     const says = (value, show) => (value === null || value === undefined ? "" : show(value));
     const tiles = runs.map((run) => tile(nanos(run.ns), run === off ? `${run.name}: ${looped ? "a step" : "the run"} without CC` : `${run.name}: ${run.over ? times(run.over) : "not known"}${run.same ? ` of off; off with the same takes ${nanos(run.same)}` : ""}`));
     const loss = answer.breakdown.filter((share) => (share.per_step_ns ?? share.ns) > 0).sort((a, b) => (b.per_step_ns ?? b.ns) - (a.per_step_ns ?? a.ns))[0];
-    queueMicrotask(() => focused?.startsWith("change-") && document.getElementById(focused)?.focus());
     return [
       answer.notices.map((text) => el("p", { class: "notice" }, text)),
       el("div", { class: "tiles" }, tiles),
