@@ -51,7 +51,7 @@ export function programs({ choices, kept, keep }) {
     const none = choices.changes.filter(({ name }) => !can.has(name)).map(({ what }) => what);
     return [el("h3", {}, "What to change"), el("p", { class: "soft" }, "What each change gives back by itself. Switch some on, and the program is played with all of them."),
       table("what to change", ["change", step ? "step with CC" : "run with CC", "shorter by", "calls changed"], lines.sort((a, b) => b[0] - a[0]).map(([, line]) => line), { id: "changes" }),
-      none.length > 0 && el("p", { class: "soft" }, `The program has nothing of which to: ${none.join("; ")}.`)];
+      none.length > 0 && el("p", { class: "soft" }, `No call of the program can be changed by: ${none.join("; ")}.`)];
   }
 
   function shown(command, answer, svg, query) {
