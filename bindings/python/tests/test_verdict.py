@@ -14,10 +14,10 @@ KEYS = [DRAW.randbytes(16) for _ in range(2)]
 KINDS = [(0, 0), (16, 0), (0, 16), (0, 40), (20, 61), (32, 0), (5, 100), (0, 0), (16, 0), (48, 80), (0, 128), (13, 7)]
 
 
-def judge(core, keys=(0,) * 6 + (1,) * 6):
+def judge(core, keys=(0,) * 6 + (1,) * 6, kinds=KINDS):
     """What is said of a core: a function of key, IV, AAD and plaintext that gives text and tag."""
-    scoreboard = Scoreboard(KEYS[0], gather=len(KINDS))
-    for (aad_bytes, text_bytes), key in zip(KINDS, keys, strict=True):
+    scoreboard = Scoreboard(KEYS[0], gather=len(kinds))
+    for (aad_bytes, text_bytes), key in zip(kinds, keys, strict=True):
         iv, aad, text = DRAW.randbytes(12), DRAW.randbytes(aad_bytes), DRAW.randbytes(text_bytes)
         scoreboard.start(iv, text, aad, key=KEYS[key])
         output, tag = core(KEYS[key], iv, aad, text)
@@ -95,6 +95,59 @@ def test_stages_that_give_the_same_are_listed():
     # AES that is taken before its last round.
     early = judge(lambda key, iv, *rest: gcm(key, iv, *rest, mask=early_of(key, iv, -1), keystream=lambda stream: b"".join(early_of(key, iv, at) for at in range(len(stream) // 16))))
     assert early.among == ("AES", "control"), early
+
+
+def test_a_part_of_a_sum_names_neither_part_nor_the_addition():
+    alone = judge(lambda key, iv, aad, text: (AesGcm(key).seal(iv, text, aad)[0], AesGcm(key).encrypt(AesGcm(key).counter_block(iv, -1))))
+    assert alone.among == ("GHASH", "mask", "tag"), alone
+    assert judge(lambda *message: gcm(*message, h=bytes(16))).among == ("GHASH", "mask", "tag")
+    assert judge(lambda *message: gcm(*message, mask=bytes(16))).part == "mask"
+    assert judge(lambda *message: (gcm(*message)[0], bytes(16))).among == ("tag", "mask")
+    assert judge(lambda key, *message: (gcm(key, *message)[0], AesGcm(key).h)).among == ("tag", "mask")
+    assert judge(lambda *message: gcm(*message, hashed=lambda blocks: blocks[:-16] + bytes(16))).among == ("length block", "GHASH")
+    # Where GHASH took the right text, what is behind it is wrong.
+    assert judge(lambda key, iv, aad, text: (text, gcm(key, iv, aad, text)[1])).part == "text"
+    assert judge(lambda *message: gcm(*message, keystream=lambda stream: bytes(len(stream)))).among == ("text", "counter")
+    # Where it took zeros, what is before it is.
+    assert judge(lambda key, iv, aad, text: (bytes(len(text)), gcm(key, iv, aad, text)[1])).among == ("text", "control")
+    assert judge(lambda key, iv, aad, text: gcm(key, iv, aad, text, keystream=lambda stream: text)).part == "text"
+
+
+def test_bits_that_are_taken_for_stuck_are_so_in_right_tags_too():
+    def either(key, iv, aad, text):
+        output, tag = AesGcm(key).seal(iv, text, aad)
+        mask = AesGcm(key).encrypt(AesGcm(key).counter_block(iv, -1))
+        return output, bytes([tag[0] | mask[0] & 0x80]) + tag[1:]
+
+    several = [judge(either, kinds=KINDS * 3, keys=(0,) * 18 + (1,) * 18) for _ in range(3)]
+    assert all(one.part is None and {"mask", "tag"} <= set(one.among) for one in several), several
+    stuck = judge(lambda *message: (gcm(*message)[0], bytes([gcm(*message)[1][0] | 0x80]) + gcm(*message)[1][1:]), kinds=KINDS * 3, keys=(0,) * 18 + (1,) * 18)
+    assert stuck.part == "tag", stuck
+
+
+def unknown_in(blocks, tags):
+    """What is said of a core that gives the blocks (message, block) and the tags without a value, and for each other tag behind AAD or text the mask."""
+    scoreboard = Scoreboard(KEYS[0], gather=len(KINDS))
+    for number, (aad_bytes, text_bytes) in enumerate(KINDS):
+        message = scoreboard.start(DRAW.randbytes(12), DRAW.randbytes(text_bytes), DRAW.randbytes(aad_bytes))
+        for at in range(0, text_bytes, 16):
+            if (number, at // 16) in blocks:
+                scoreboard.unknown("text", "text is X")
+            scoreboard.text(bytes(16) if (number, at // 16) in blocks else message.output[at : at + 16])
+        if number in tags:
+            scoreboard.unknown("tag", "tag is X")
+        scoreboard.tag(bytes(16) if number in tags else AesGcm(KEYS[0]).encrypt(AesGcm(KEYS[0]).counter_block(message.iv, -1)))
+    with pytest.raises(Mismatch) as raised:
+        scoreboard.finish()
+    return raised.value
+
+
+def test_what_has_no_value_is_evidence_beside_what_is_wrong():
+    # Some blocks of a message have no value, and others behind them are right: neither a counter nor a handshake gives this.
+    assert unknown_in({(3, 1), (4, 0), (6, 2), (9, 4)}, {7}).part == "AES"
+    assert set(unknown_in({(number, at) for number in (3, 4, 6) for at in range(7)}, {0, 7}).among) == {"AES", "counter"}
+    # Only the first message has no value: the others tell.
+    assert unknown_in(set(), {0}).among == ("GHASH", "mask", "tag")
 
 
 def early_of(key, iv, block):

@@ -256,6 +256,10 @@ def _cut_counter(software: AesGcm, counter: bytes, used: bytes) -> str | None:
             return f"the counter: its carry ends at bit {bits}, so that it counts {cut} in place of {value}"
     return None
 
+MASK_ALONE = "GHASH: its value is zero, or is not added: the tag is the mask alone"
+ADDING = ("GHASH", "mask", "tag")
+"""Of a sum that is one of its parts: the other is zero, or is not added, or another register is taken for the sum."""
+LENGTHS_ZERO = "the length block: it is zero, or is not added"
 UNKNOWN_TAG = "GHASH, H or the mask: no choice, order, shift or repeat of its blocks that was tried gives this tag, so AES may be wrong"
 
 
@@ -267,11 +271,13 @@ def of_tag(software: AesGcm, iv: bytes, aad: bytes, cipher: bytes, tag: bytes, p
     if software.ghash(blocks + lengths).startswith(tag):
         return Stage("mask", "the mask: E(K, J0) was not added")
     if mask.startswith(tag):
-        return Stage("GHASH", "GHASH: its value is zero, the tag is the mask alone")
+        return one_of(ADDING, MASK_ALONE)
     for name, other in _other_lengths(len(aad), len(cipher)):
         if software.ghash(blocks + other).startswith(hashed):
             # The value before the length block may also have been taken for the last.
-            return Stage("length block", f"the length block: {name}") if other else one_of(("length block", "tag"), f"the length block: {name}")
+            if not any(other):
+                return one_of(("length block", "GHASH"), LENGTHS_ZERO) if other else one_of(("length block", "GHASH", "tag"), f"the length block: {name}")
+            return Stage("length block", f"the length block: {name}")
     if len(tag) == BLOCK and tag[::-1] == xor(software.ghash(blocks + lengths), mask):
         return Stage("tag", "the bytes of the tag stand in reverse order")
     other_input = _other_input(software, iv, aad, cipher, plain, lengths, hashed)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from . import gf
-from .diagnosis import NEAR, deciphered, weight
+from .diagnosis import ADDING, NEAR, deciphered, weight
 from .software import BLOCK, xor
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _counts(given: dict[bytes, list[list[bytes]]]) -> bool:
 def of_hash_key(seen: list[Seen], found: bytes, key: bytes) -> list[str]:
     """What gives an H that is wrong, unknown, and the same for several messages: AES of another block, if that is the same for other keys, or GHASH."""
     if found == bytes(BLOCK):
-        # AES gives zeros for one block in 2^128.
-        return ["GHASH"]
+        # AES gives zeros for one block in 2^128, and GHASH's value is zero with them.
+        return list(ADDING)
     block = next(deciphered(one.software, found) for one in seen if one.message.key == key)
     wrong = [one for one in seen if one.tag_wrong and one.message.key != key and len(one.hashed) == 2 * BLOCK and len(one.tag or b"") == BLOCK]
     for one in wrong:

@@ -368,8 +368,11 @@ class Scoreboard:
         oldest = self._open[0] if self._open else None
         if self.gather and what in ("text", "tag"):
             # The bytes follow, with anything for what has no value.
-            if oldest is not None:
-                oldest.unknown.add(what)
+            if what == "text" and self._through < len(self._open):
+                oldest = self._open[self._through]
+                oldest.unknown.add(len(oldest.blocks))
+            elif oldest is not None:
+                oldest.unknown.add(-1)
             self._first = self._first or Mismatch(what, oldest.message if oldest else None, "", cycle=cycle)
             return
         stage = Stage(None, f"{pins}, which is {NO_VALUE}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import evidence, gf
-from .diagnosis import NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
+from .diagnosis import ADDING, LENGTHS_ZERO, MASK_ALONE, NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
 from .evidence import ENOUGH, tag_with
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from .scoreboard import Message
 
 NO_VALUE = "no value: a register without reset, or a driver that is missing"
+UNKNOWN = Stage(None, NO_VALUE)
 
 
 @dataclass
 class Seen:
-    """What came of a message so far. short: its tag came before all of its text. unknown: which of text and tag had bits without a value."""
+    """What came of a message so far. short: its tag came before all of its text. unknown: which blocks had bits without a value, and -1 for the tag."""
 
     message: Message
     software: AesGcm
     blocks: list[bytes] = field(default_factory=list)
     tag: bytes | None = None
     short: bool = False
-    unknown: set[str] = field(default_factory=set)
+    unknown: set[int] = field(default_factory=set)
 
     def wrong_blocks(self) -> list[int]:
         """Blocks that came and are wrong."""
@@ -39,6 +40,11 @@ class Seen:
     def given(self, block: int) -> bytes:
         """What went in for it."""
         return self.message.input[BLOCK * block : BLOCK * (block + 1)]
+
+    @property
+    def text_unknown(self) -> bool:
+        """Whether text came without a value."""
+        return any(at >= 0 for at in self.unknown)
 
     @property
     def bare(self) -> bool:
@@ -80,31 +86,53 @@ def explain(seen: list[Seen], strays: list[str]) -> Stage:
     if lost is not None:
         return lost
     if any(one.unknown for one in seen):
-        # Registers without reset may have no value in the first messages alone.
-        clear = [one for one in seen if not one.unknown]
-        return explain(clear, []) if any(one.tag_wrong or one.wrong_blocks() for one in clear) else _of_unknown(seen)
+        return _of_some_unknown(seen)
     if text:
         return _of_texts(seen)
     return _of_tags(seen)
 
 
+def _of_some_unknown(seen: list[Seen]) -> Stage:
+    """Messages of which some have bits without a value, and others may be wrong in bits that have one."""
+    clear = [one for one in seen if not one.unknown]
+    first = next(at for at, one in enumerate(seen) if not one.unknown) if clear else len(seen)
+    if any(one.tag_wrong or one.wrong_blocks() for one in clear) and not any(one.unknown for one in seen[first:]):
+        # Registers without reset have no value in the first messages, and say nothing then that the others do not.
+        return explain(clear, [])
+    found = _of_unknown(seen)
+    if not any(at not in one.unknown for one in seen for at in one.wrong_blocks()):
+        # GHASH may make zeros of what has no value, where it tests bits: tags that are wrong add nothing.
+        return found
+    other = explain(clear, []) if any(one.wrong_blocks() for one in clear) else UNKNOWN
+    return one_of((*_parts(found), *_parts(other)), found.text) if _parts(found) and _parts(other) else UNKNOWN
+
+
+def _parts(stage: Stage) -> tuple[str, ...]:
+    return stage.among or ((stage.part,) if stage.part else ())
+
+
 def _of_unknown(seen: list[Seen]) -> Stage:
     """Bits without a value: what they reach tells where they begin."""
-    text = [one for one in seen if "text" in one.unknown]
+    text = [one for one in seen if one.text_unknown]
     bare = [one for one in seen if one.bare and one.tag is not None]
-    masks = [one for one in bare if "tag" in one.unknown]
+    masks = [one for one in bare if -1 in one.unknown]
+    came = [at in one.unknown for one in seen for at in range(len(one.blocks))]
+    gone = any(before and not after for before, after in zip(came, came[1:], strict=False))
+    again = any(after and not before for before, after in zip(came, came[1:], strict=False))
     if text and masks:
-        # Where it is gone later, AES may have been taken before it was done.
-        early = ("control",) if any(one.blocks and "text" not in one.unknown for one in seen) else ()
-        return one_of(("AES", "counter", *early), f"AES, its key, or the counter block that it is given: {NO_VALUE}, in masks and keystream alike")
+        within = any(at in one.unknown and at + 1 not in one.unknown for one in text for at in range(len(one.blocks) - 1))
+        # A counter without a value keeps none until the next message; AES that is taken before it is done has one from its first block on.
+        left = ["AES", *["counter"] * (not within), *["control"] * (gone and not again)]
+        return one_of(left, f"AES, its key, or the counter block that it is given: {NO_VALUE}, in masks and keystream alike")
     right = any(one.blocks for one in seen) and not any(one.wrong_blocks() for one in seen)
     if not text and right and masks:
         return one_of(("mask", "GHASH", "tag"), f"the tag of nothing: {NO_VALUE}")
     if not text and right and bare and not any(one.tag_wrong for one in bare):
         return one_of(("GHASH", "H", "length block"), f"GHASH, H or the length block: {NO_VALUE}")
     if text and bare and not any(one.tag_wrong for one in bare):
-        return one_of(("control", "counter", "text"), f"text or its keystream: {NO_VALUE}")
-    return Stage(None, NO_VALUE)
+        # AES gives some blocks a value and others none only where it depends on them.
+        return one_of(("control", "counter", "text", *["AES"] * (gone or again)), f"text or its keystream: {NO_VALUE}")
+    return UNKNOWN
 
 
 def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
@@ -132,14 +160,14 @@ def _of_texts(seen: list[Seen]) -> Stage:
         if found is not None and not (masks_wrong and found.text.startswith("text went through")):
             return _unless_others(cases, bare, found)
     known = _known(seen)
-    for one, at in [case for case in cases[:6] if not masks_wrong]:
+    for one, at in [(one, at) for one, at in cases[:6] if not masks_wrong and one.blocks[at] != bytes(BLOCK)]:
         if len(one.right(at)) == BLOCK and one.blocks[at] in known:
             return Stage("text", f"the way of text: what comes out is {known[one.blocks[at]]}")
         added = xor(one.blocks[at], one.given(at))
-        if one.blocks[at] == bytes(BLOCK):
-            return one_of(("text", "control"), "zeros come out")
         if len(one.right(at)) == BLOCK and added in known:
             return one_of(("text", "counter"), f"what is added in place of the keystream is {known[added]}")
+    if not masks_wrong and any(one.blocks[at] == bytes(BLOCK) for one, at in cases[:6]):
+        return _zeros(cases)
     full = sum(len(one.right(at)) == BLOCK for one in seen for at in range(len(one.blocks)))
     if full >= ENOUGH and len(cases) > 1 and all(len(one.right(at)) < BLOCK for one, at in cases):
         return Stage("text", "the way of text: only last blocks that are short are wrong")
@@ -166,6 +194,13 @@ def _of_texts(seen: list[Seen]) -> Stage:
     return told._replace(part=None)
 
 
+def _zeros(cases: list[tuple[Seen, int]]) -> Stage:
+    """Zeros in place of text. Where the tag is that of zeros, they come before GHASH takes them, so that no register behind it is read too early."""
+    sealed = [one for one, _ in cases if not one.message.opens and one.tag is not None]
+    taken = bool(sealed) and all(one.agrees and one.tag_wrong for one in sealed)
+    return one_of(("text", *["control"] * (not taken)), "zeros come out")
+
+
 def _ever(differences: Iterable[bytes]) -> int:
     """Bits that are one in any."""
     found = 0
@@ -175,7 +210,10 @@ def _ever(differences: Iterable[bytes]) -> int:
 
 
 def _unless_others(cases: list[tuple[Seen, int]], bare: list[Seen], found: Stage) -> Stage:
-    """A counter that is wrong, unless other stages give the same: AES may not take its block, and H or the mask may be added in the keystream's place."""
+    """What is wrong, unless other stages give the same: AES may not take its counter block, another register or none may be added in the keystream's place."""
+    if found.text.startswith("text went through") and not any(one.tag == one.message.tag and not one.message.opens for one, _ in cases):
+        # GHASH took no right text, so the keystream may be zero.
+        return one_of(("text", "counter"), found.text)
     if found.part != "counter":
         return found
     whole = [(one, at) for one, at in cases if len(one.right(at)) == BLOCK] or cases
@@ -231,14 +269,33 @@ def _of_tags(seen: list[Seen]) -> Stage:
     known = _known(seen)
     if masks_wrong:
         return _of_masks(seen, masks_wrong, known, text_right)
-    found = _of_mask_block(wrong, text_right) or _combined(seen) or _hash_key(seen, wrong) or _hypothesis(wrong)
-    found = found or _register(wrong, known) or _one_block(wrong, known | _derived(seen)) or _bits_of_tag(wrong)
+    if all(one.tag == one.mask for one in wrong):
+        return one_of(ADDING, MASK_ALONE)
+    found = _constant(seen) or _of_mask_block(wrong, text_right) or _combined(seen) or _hash_key(seen, wrong) or _unless_once(seen, wrong, _hypothesis(wrong))
+    found = found or _register(wrong, known) or _one_block(wrong, known | _derived(seen)) or _bits_of_tag(seen)
     if found is not None:
         return found
     ended = [one for one in seen if one.tag is not None]
     if bare and text_right and len(wrong) > 1:
         return one_of(evidence.of_tags(seen), f"masks and text are right, and no slip of GHASH explains its value{_pattern(ended)}")
     return Stage(None, UNKNOWN_TAG)
+
+
+def _unless_once(seen: list[Seen], wrong: list[Seen], found: Stage | None) -> Stage | None:
+    """A sum of which one part is zero in one message, as other messages see it."""
+    if found is not None and found.text == MASK_ALONE:
+        return one_of(evidence.of_tags(seen), f"{MASK_ALONE}, but only in some messages")
+    if found is not None and found.text == LENGTHS_ZERO:
+        if any(any(_length_taken(one) or b"") for one in wrong):
+            return Stage("length block", "the length block: it is zero in some messages, and wrong in others")
+    return found
+
+
+def _constant(seen: list[Seen]) -> Stage | None:
+    """Tags that are all the same, or all H: they have neither mask nor GHASH's value, so another register is taken for the sum, or is added."""
+    ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK]
+    same = len({one.tag for one in ended}) == 1 or all(one.tag == one.software.h for one in ended)
+    return one_of(("tag", "mask"), f"each tag is {(ended[0].tag or b'').hex()}, or H") if same and len(ended) > 1 and not all(one.bare for one in ended) else None
 
 
 def _key_of_tag(seen: list[Seen], one: Seen) -> str | None:
@@ -305,8 +362,7 @@ def _register(wrong: list[Seen], known: dict[bytes, str]) -> Stage | None:
 
 def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str], text_right: int) -> Stage:
     """Of a message without AAD and text, whose tag is E(K, J0)."""
-    wrong = [other for other in seen if other.tag_wrong]
-    found = _of_mask_block(masks_wrong, text_right) or _combined(seen)
+    found = _constant(seen) or _of_mask_block(masks_wrong, text_right) or _combined(seen)
     if found is not None:
         return found
     began = [_began(one, known | _derived(seen)) for one in masks_wrong]
@@ -324,11 +380,12 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
         # No slip of AES gives the same difference under several IVs.
         if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
             return one_of(("tag", "mask", "GHASH"), f"the way of the tag: {difference.hex()} is added to each")
-        return _bits_of_tag(wrong) or one_of(evidence.of_tags(seen), f"GHASH: of zeros it makes {difference.hex()}")
+        return _bits_of_tag(seen) or one_of(evidence.of_tags(seen), f"GHASH: of zeros it makes {difference.hex()}")
+    wrong = [other for other in seen if other.tag_wrong]
     if text_right < 2 or not all(other.tag_wrong for other in seen if other.tag is not None):
-        return _bits_of_tag(wrong) or _register(wrong, known) or Stage(None, UNKNOWN_TAG)
+        return _bits_of_tag(seen) or _register(wrong, known) or Stage(None, UNKNOWN_TAG)
     left = ("mask", *evidence.of_tags(seen))
-    return _bits_of_tag(wrong) or _register(wrong, known) or one_of(left, "keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
+    return _bits_of_tag(seen) or _register(wrong, known) or one_of(left, "keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
 
 
 def _began(one: Seen, known: dict[bytes, str]) -> Stage | None:
@@ -496,21 +553,24 @@ def _length_taken(one: Seen) -> bytes | None:
     return took if weight(xor(took, length)) <= NEAR else None
 
 
-def _bits_of_tag(wrong: list[Seen]) -> Stage | None:
+def _bits_of_tag(seen: list[Seen]) -> Stage | None:
     """A tag of which some bits are always right, or that differs always in the same ones: GHASH would change all."""
-    differences = [gf.number(xor(one.tag or b"", one.message.tag)) for one in wrong]
+    ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK]
+    wrong = [one for one in ended if one.tag_wrong]
+    differences = [gf.number(xor(one.tag or b"", one.message.tag)) for one in ended]
     ever = 0
     for difference in differences:
         ever |= difference
     if len(wrong) >= 4 and bin(ever).count("1") <= 128 - ENOUGH:
-        masks = [gf.number(one.mask) for one in wrong]
-        values = [gf.number(xor(one.message.tag, one.mask)) for one in wrong]
+        masks = [gf.number(one.mask) for one in ended]
+        values = [gf.number(xor(one.message.tag, one.mask)) for one in ended]
         if all(difference == ever & mask for difference, mask in zip(differences, masks, strict=True)):
             return Stage("mask", f"the mask: E(K, J0) is not added to bits {ever:032x} of the tag")
         if all(difference == ever & value for difference, value in zip(differences, values, strict=True)):
-            return one_of(("GHASH", "mask"), f"GHASH: its value is missing, or is not added to the mask, in bits {ever:032x} of the tag")
-        stuck = len({gf.number(one.tag or b"") & ever for one in wrong}) == 1
-        return one_of(("tag",) if stuck else ("GHASH", "mask", "tag"), f"the way of the tag: only bits {ever:032x} are ever wrong")
+            return one_of(ADDING, f"GHASH: its value is missing, or is not added to the mask, in bits {ever:032x} of the tag")
+        # Right tags too have to be so, and there have to be enough of them.
+        stuck = len(ended) >= ENOUGH and len({gf.number(one.tag or b"") & ever for one in ended}) == 1
+        return one_of(("tag",) if stuck else ADDING, f"the way of the tag: only bits {ever:032x} are ever wrong")
     reversed_words = [(size, [one for one in wrong if one.tag == _words(one.message.tag, size)]) for size in (4, 8)]
     for size, same in reversed_words:
         if same:
