@@ -59,7 +59,13 @@ fn every_swing_is_what_the_two_ends_give() {
 #[test]
 fn an_end_at_which_engines_do_not_close_moves_to_the_last_value_at_which_they_do_or_is_simulated_where_that_is_asked_for()
  {
-    let own = question(&[], 0);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clocks.toml");
+    let range = "[copy_engine]\nclock = \"1.755 GHz\"\n[provenance.copy_engine.clock]\nkind = \"assumed\"\nsource = \"made up\"\n\
+                 low = \"1 GHz\"\nhigh = \"1.98 GHz\"\n";
+    std::fs::write(&file, range).unwrap();
+    let mut own = question(&[], 0);
+    own.machine = own.machine.overlay(file.to_str().unwrap());
     let [moved, simulated] = ["error", "warn"].map(|check| {
         let own = Question { machine: own.machine.clone().set(format!("engine.check={check}")), ..own.clone() };
         let swings = ask(&own, 2).swings;
