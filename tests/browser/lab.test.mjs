@@ -29,7 +29,7 @@ after(async () => {
   assert.equal(await ended, 0);
 });
 
-const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && [...document.querySelectorAll(".answers")].every((one) => one.getAttribute("aria-busy") === "false" && (one.querySelector('[data-command="curve"]') || !one.querySelector("[role=alert]").hidden)), null, { timeout: 240_000 });
+const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && [...document.querySelectorAll(".answers")].every((one) => one.getAttribute("aria-busy") === "false" && (one.querySelector('[data-command="curve"], [data-curve="none"]') || !one.querySelector("[role=alert]").hidden)), null, { timeout: 240_000 });
 
 // Opens the page in a state, and lets `use` work with it.
 async function lab(state, use, { width = 1300, colorScheme = "light" } = {}) {
@@ -92,6 +92,30 @@ test("designs, direction, memory and size change the answer", () => lab(small, a
   await settled(page);
   assert.match(await page.locator('#side-A [data-command="run"]').textContent(), /^sealsim run h100-nvl-tdx --copy d2h:64KiB:pageable /);
   assert.ok(Math.abs(await rate(page) - await printed(page)) < 0.0006);
+}));
+
+test("a size that is none is said, and without CC only the curve is missing", () => lab(small, async (page) => {
+  const first = await rate(page);
+  const wrong = page.getByText("A size is a number");
+  assert.ok(await wrong.isHidden());
+  await page.locator("#size-A").fill("banana");
+  await page.locator("#size-A").press("Enter");
+  assert.ok(await wrong.isVisible());
+  assert.equal(await rate(page), first);
+  await page.locator("#size-A").fill("2MiB");
+  await page.locator("#size-A").press("Enter");
+  assert.ok(await wrong.isHidden());
+  await settled(page);
+  await page.locator("#cc-A").selectOption("off");
+  // What limited it before is not shown as if it did now.
+  await page.waitForFunction(() => location.hash.includes("cc%3Doff"));
+  const stale = await page.evaluate(() => document.querySelectorAll('#side-A .fresh[aria-busy="true"]').length);
+  assert.ok(stale > 2, `${stale}`);
+  await settled(page);
+  assert.equal(await page.evaluate(() => document.querySelectorAll('#side-A .fresh[aria-busy="true"]').length), 0);
+  assert.ok(await page.locator("#side-A .answers > [role=alert]").isHidden());
+  assert.match(await page.locator('#side-A [data-curve="none"]').textContent(), /confidential computing off/);
+  assert.ok(await rate(page) > 5 * first);
 }));
 
 test("a parameter is found by its meaning, moved by keys, and taken back", () => lab(small, async (page) => {

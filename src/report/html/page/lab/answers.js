@@ -14,6 +14,14 @@ const STAGES = {
   release: "it is released",
 };
 
+// The question that fills each part.
+const ANSWERED_BY = { limit: "run", path: "path", cost: "describe", curve: "curve" };
+
+const CLOCK = {
+  closes: "The clock closes, with wires",
+  marginal: "The clock is marginal: the slowest stage fits its period without wires, not with them",
+};
+
 // Marks the chosen size in a plot over sizes, by the texts below its axis. Nothing is marked where they do not say enough.
 function mark(picture, chosen) {
   const ticks = [...picture.querySelectorAll("text")].map((text) => [readSize(text.textContent), Number(text.getAttribute("x")), Number(text.getAttribute("y"))]).filter(([size, x]) => size !== null && x > 0);
@@ -47,6 +55,7 @@ export function answers(name, relax) {
 
   const fill = (one, ...children) => {
     one.body.replaceChildren(...children.flat().filter(Boolean));
+    one.body.setAttribute("aria-busy", "false");
     one.box.hidden = false;
   };
   const figure = (value, label, main = false) => el("div", { class: "tile" }, el("b", { class: main ? "main" : null, "data-figure": label }, value), el("span", {}, label));
@@ -70,17 +79,19 @@ export function answers(name, relax) {
     fill(parts.limit, el("p", {}, words), gain && el("p", {}, el("button", { type: "button", click: () => relax(found.parameter, found.relaxed_to) }, `Set ${found.parameter} to ${found.relaxed_to}`)));
   }
 
-  function drawPath({ message, freed }) {
+  // Of a large copy the path is that of a smaller one, which the command names.
+  function drawPath({ message, freed }, command) {
     if (!message) return fill(parts.path, el("p", { class: "soft" }, "Nothing is sealed here."));
     const whole = message.end_ps - message.start_ps;
     const steps = message.stages.map(({ stage, start_ps: from, end_ps: to }) => ({ stage, from: from - message.start_ps, long: to - from }));
     const rects = steps.map(({ stage, from, long }) => sv("rect", { x: (1000 * from) / whole, y: 0, width: Math.max((1000 * long) / whole, 1), height: 20, fill: category(stage) }, sv("title", {}, `${stage}: ${time(long)}`)));
     const swatch = (stage) => sv("svg", { width: 12, height: 12, "aria-hidden": "true" }, sv("rect", { width: 12, height: 12, fill: category(stage) }));
-    const next = freed && `If ${freed.place} took no time, the copy would take ${time(freed.simulated_ps)}.`;
+    const [, size] = /--copy \w+:([^:\s]+)/.exec(command) ?? [];
+    const next = freed && `If ${freed.place} took no time, this copy would take ${time(freed.simulated_ps)}.`;
     fill(parts.path,
       sv("svg", { class: "stages", viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": `stages of a message of ${bytes(message.bytes)}` }, rects),
       table(`stages of a message of ${bytes(message.bytes)}`, ["stage", "time", "of the message"], steps.map(({ stage, long }) => [[swatch(stage), ` ${stage}: ${STAGES[stage] ?? ""}`], time(long), percent(long / whole)])),
-      el("p", { class: "soft" }, `First message, ${bytes(message.bytes)}. ${next ?? ""}`));
+      el("p", { class: "soft" }, `First message, ${bytes(message.bytes)}, of a copy of ${size ?? "this size"}. ${next ?? ""}`));
   }
 
   function drawCost({ cost, clock_stages: stages }, compared) {
@@ -91,7 +102,7 @@ export function answers(name, relax) {
       ["all", range(cost.area_total_kge_low, cost.area_total_kge_high)],
     ];
     const energies = compared && [["engines", compared.engines_pj], ["buffers", compared.buffers_pj], ["link", compared.link_pj], ["memory", compared.memory_pj], ["all", compared.energy_pj]].filter(([, value]) => value !== null && value !== undefined);
-    const closes = cost.does_not_close ? `The clock does not close: ${cost.does_not_close}` : `The clock is ${cost.clock ?? "not known"}${stages?.length ? `; slowest stage ${Math.max(...stages.map((one) => one.ps_wired))} ps with wires` : ""}.`;
+    const closes = cost.does_not_close ? `The clock does not close: ${cost.does_not_close}` : `${CLOCK[cost.clock] ?? "The clock is not known"}${stages?.length ? `; slowest stage ${Math.max(...stages.map((one) => one.ps_wired))} ps with wires` : ""}.`;
     fill(parts.cost, el("p", {}, closes), cost.missing && el("p", { class: "notice" }, cost.missing), table("area", ["area", ""], lines),
       energies?.length > 0 && table("energy of the copy", ["energy of the copy", ""], energies.map(([what, pj]) => [what, `${number(pj / 1e6, 4)} uJ`])));
   }
@@ -118,8 +129,11 @@ export function answers(name, relax) {
   return {
     box,
     figures: () => shown,
-    busy(words) {
+    // What answers the questions of `todo` is of the state before, until they are answered anew.
+    busy(words, todo) {
       box.setAttribute("aria-busy", "true");
+      Object.entries(ANSWERED_BY).filter(([, question]) => todo.has(question)).forEach(([name]) => parts[name].body.setAttribute("aria-busy", "true"));
+      todo.forEach((question) => commands.delete(question));
       if (words) said.textContent = words;
     },
     ready(words) {
@@ -132,6 +146,14 @@ export function answers(name, relax) {
       failed.textContent = words;
       failed.hidden = false;
       shown = {};
+      commands.clear();
+      tiles.replaceChildren();
+      Object.values(parts).forEach((one) => { one.box.hidden = true; });
+    },
+    // Says why the curve of a state is not known.
+    noCurve(words) {
+      commands.delete("curve");
+      fill(parts.curve, el("p", { class: "soft", "data-curve": "none" }, words));
     },
     // An answer to a question on a state; `more` is the picture of a curve.
     show(question, { command, answer }, state, more) {
@@ -139,7 +161,7 @@ export function answers(name, relax) {
       commands.set(question === "quick" ? "run" : question, command);
       if (question === "quick" || question === "run") drawTiles(answer);
       if (question === "run") drawLimit(answer);
-      if (question === "path") drawPath(answer);
+      if (question === "path") drawPath(answer, command);
       if (question === "describe") drawCost(answer, null);
       if (question === "curve") drawCurve(answer, more, state);
       drawCommands(state);

@@ -33,9 +33,11 @@ export function controls(name, { shipped, offered }, state, changed) {
   const cc = choice("", `cc-${name}`, CC, state.cc, (value) => { state.cc = value; changed(); });
   cc.querySelector("select").setAttribute("aria-label", `confidential computing of ${name}`);
 
+  const wrong = el("small", { class: "notice bad", role: "alert", hidden: true }, "A size is a number with B, KiB, MiB, GiB or TiB: 64MiB.");
   const size = el("input", { type: "text", class: "value", id: `size-${name}`, "aria-label": `size of the copy of ${name}`, change: () => {
     const bytes = readSize(size.value);
     size.setAttribute("aria-invalid", String(bytes === null));
+    wrong.hidden = bytes !== null;
     if (bytes === null) return;
     state.bytes = bytes;
     draw();
@@ -50,6 +52,8 @@ export function controls(name, { shipped, offered }, state, changed) {
     chips.draw();
     [...direction, ...memory].forEach((one) => one.update());
     size.value = sizeText(state.bytes);
+    size.setAttribute("aria-invalid", "false");
+    wrong.hidden = true;
     slide.value = Math.round(Math.log2(state.bytes));
     slide.setAttribute("aria-valuetext", size.value);
   };
@@ -60,7 +64,7 @@ export function controls(name, { shipped, offered }, state, changed) {
       part("Machine", machine, said),
       part("Designs over it", chips.box),
       part("Confidential computing", cc),
-      part("Copy", el("div", { class: "row" }, direction, memory), el("div", { class: "row" }, slide, size)),
+      part("Copy", el("div", { class: "row" }, direction, memory), el("div", { class: "row" }, slide, size), wrong),
     ],
   };
 }

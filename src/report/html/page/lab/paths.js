@@ -38,7 +38,7 @@ export function paths({ choices, fields, kept, keep }) {
     keep(Object.fromEntries(["A", "B"].map((name) => [name, sides.find((each) => each.name === name)]).map(([name, each]) => [name, each && write(each.state)])));
     stop.abort();
     stop = new AbortController();
-    sides.filter((each) => each.todo.size > 0).forEach((each) => each.answers.busy("asking…"));
+    sides.filter((each) => each.todo.size > 0).forEach((each) => each.answers.busy("asking…", each.todo));
     clearTimeout(timer);
     timer = setTimeout(work, SETTLE);
   }
@@ -52,7 +52,10 @@ export function paths({ choices, fields, kept, keep }) {
           await ask(one, question, signal);
         } catch (error) {
           if (signal.aborted) return;
-          refuse(one, error);
+          if (question === "curve") {
+            one.todo.delete(question);
+            one.answers.noCurve(error.message);
+          } else refuse(one, error);
         }
         if (signal.aborted) return;
         compare();
