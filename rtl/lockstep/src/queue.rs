@@ -60,6 +60,7 @@ impl Model {
             verdicts: verdicts_out,
             settled: settled_out,
             released: vec![],
+            signals: netlist.signals("queue"),
         };
         let queue = TagQueue::new(spec, Cycles(compare), clock);
         Self { clock, queue, ports, entries, reports, verdicts, settled }
@@ -105,6 +106,8 @@ impl Queue {
             skid: (self.skid > 0).then(|| Bytes(self.skid.into())),
             fetch: TagFetch::AfterData,
             placement: None,
+            parity: None,
+            twin_comparators: None,
         }
     }
 
