@@ -167,7 +167,7 @@ test("B stands beside A, and a link brings both back", () => lab(small, async (p
 }));
 
 test("a state that makes no machine says what is wrong with it", () => lab(`${small}&set=link.lanes%3D3`, async (page) => {
-  assert.match(await page.locator("#side-A [role=alert]").textContent(), /lanes/);
+  assert.match(await page.locator("#side-A .answers > [role=alert]").textContent(), /lanes/);
   await page.locator('[aria-label="take back link.lanes"]').click();
   await page.waitForFunction(() => !location.hash.includes("lanes"));
   await settled(page);
@@ -175,7 +175,7 @@ test("a state that makes no machine says what is wrong with it", () => lab(`${sm
 }));
 
 test("files of a state are given", () => lab(small, async (page) => {
-  for (const [name, begins] of [["machine.toml", /^#|^name|^\[|^\w/], ["rates.svg", /^<svg/], ["rates.pdf", /^%PDF-/]]) {
+  for (const [name, begins] of [["machine.toml", /^#|^name|^\[|^\w/], ["plot.svg", /^<svg/], ["plot.pdf", /^%PDF-/]]) {
     const href = await page.locator(`a[download="${name}"]`).getAttribute("href");
     const text = await page.evaluate((href) => fetch(href).then((reply) => reply.text()), href);
     assert.match(text, begins, name);
