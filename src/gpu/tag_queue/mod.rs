@@ -15,7 +15,7 @@
 //! | shares | of a message in parts, each part's PCE reports its share; their sum is known with the last |
 //! | order | `in_order`: verdicts in launch order; `out_of_order`: as they come, one per comparator and cycle |
 //! | stalls | `auth_dependency`: an entry waits for one of its tags |
-//! | faults | [in entries and verdicts](upsets), between what is written and what is read |
+//! | faults | in entries and verdicts, between what is written and what is read |
 //! | `parity` | a wrong tag gives a failing verdict; whose entry it is being wrong stops the machine in the next cycle, since its message is not known |
 //! | `twin_comparators` | a comparator and its twin that differ give a failing verdict |
 
