@@ -60,6 +60,9 @@ BLOCKS = {
     "held-engines-small": [("engine", *block) for block in ((14, 0, 0, 4, 0, 1, 1), (14, 0, 1, 4, 0, 2, 1), (10, 0, 1, 2, 2, 1, 0), (12, 0, 0, 8, 2, 2, 0), (10, 0, 0, 4, 0, 3, 1))],
     "held-engines": [("engine", *block) for block in ((14, 1, 0, 32, 0, 1, 1), (14, 1, 1, 32, 0, 1, 1), (10, 1, 0, 16, 0, 1, 0), (12, 1, 0, 24, 2, 2, 1))],
     "held-engines-cut": [("engine", *block) for block in ((14, 2, 1, 32, 0, 2, 1), (10, 2, 0, 32, 2, 1, 1), (12, 2, 1, 16, 0, 2, 0))],
+    # Chosen before any of them was synthesised. OSU018 has no serial rows of 1, 3 and 4 levels, so the second set is for ASAP7 alone.
+    "held-engines-new": [("engine", *block) for block in ((10, 1, 1, 8, 2, 2, 1), (14, 1, 0, 12, 0, 2, 1), (12, 0, 1, 6, 2, 3, 1), (14, 2, 0, 48, 2, 2, 0))],
+    "held-engines-levels": [("engine", *block) for block in ((10, 2, 1, 20, 4, 2, 1), (12, 1, 1, 16, 1, 1, 1), (10, 1, 0, 40, 3, 2, 1))],
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
 

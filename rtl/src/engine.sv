@@ -14,8 +14,9 @@
 // | tag | a cycle after both GHASH's value and the mask are valid |
 // | stalls | `text_taken` and `aad_taken` say what is taken |
 //
-// Of one message at a time: `start` only while `rests` and, after `load`, once `ready`. `load` and `start` are registered: H enters the lane, and a message
-// opens, in the cycle after. Round keys are given from outside, the IV has 96 bits, and a lane has registers behind its rounds.
+// Of one message at a time: `load` and `start` only while `rests`, not together, and `start` after `load` once `ready`. `load` and `start` are registered: H
+// enters the lane, and a message opens, in the cycle after. `load` clears the counter, so that no select is in front of the lane for H. Round keys are given
+// from outside, the IV has 96 bits, and a lane has registers behind its rounds.
 module engine #(
   parameter int ROUNDS = 14, parameter int REGISTERS = 1,   // REGISTERS 0: one round, through which a block passes ROUNDS times
   parameter bit COMPACT = 0, parameter int FIFO = 32,
@@ -54,7 +55,7 @@ module engine #(
   logic [1:0]   enters, leaves;
   logic [127:0] block, made;
   logic [C-1:0] reserved, waiting;
-  assign block = h_due ? '0 : nonce_counter;
+  assign block = nonce_counter;
   always_comb begin
     enters = NOTHING;
     if (lane_free) begin
@@ -147,6 +148,7 @@ module engine #(
       waiting <= waiting + C'(kept) - C'(used);
       if (kept) tail <= tail == P'(FIFO-1) ? '0 : tail + 1'b1;
       if (used) head <= head == P'(FIFO-1) ? '0 : head + 1'b1;
+      if (load) nonce_counter <= '0;
       if (start) begin
         {busy, mask_due, opening} <= {2'b11, opens};
         nonce_counter <= {iv, 32'd1 + 32'(PLANTED)};
