@@ -16,7 +16,7 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Flight from MAC to MAC: best value and range.
-const FLIGHT_NS: [u64; 3] = [150, 135, 170];
+const FLIGHT_NS: [u64; 3] = [150, 142, 170];
 /// Longest time between two updates of credits: that of the base specification, and what parts may do.
 const CREDIT_UPDATE_NS: [u64; 3] = [30_000, 100, 30_000];
 
