@@ -335,7 +335,7 @@ fn an_interrupted_comparison_of_which_nothing_is_finished_prints_nothing() {
 #[test]
 fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() {
     let cache = tempfile::tempdir().unwrap();
-    let own = ["h100-nvl-tdx", "--size", "4KiB,64MiB,128MiB", "--design", "direct", "--format", "json"];
+    let own = ["h100-nvl-tdx", "--size", "4KiB,32MiB,48MiB", "--design", "direct", "--format", "json"];
     let resume = [&own[..], &["--resume"]].concat();
     let whole = compare(&own).stdout;
     let (mut least, mut partly) = (0, false);

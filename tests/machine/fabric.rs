@@ -82,7 +82,9 @@ fn a_ring_takes_what_the_closed_form_says_within_a_hundredth_where_links_are_sha
     for mode in ON_LINKS.into_iter().filter(|mode| *mode != FabricMode::PeerStaging) {
         let machine = of_mode(mode, &[]);
         for ranks in [2, 4, 16] {
-            for part in [256, 4096, 65_536, 1 << 20, 5 << 20] {
+            // Each step of a ring is simulated, so that the largest part is left to the shortest ring.
+            let parts = [256, 4096, 65_536, 1 << 20, 5 << 20];
+            for part in parts.into_iter().filter(|part| part * ranks as u64 <= 16 << 20) {
                 for protocol in protocols(mode) {
                     let (measured, formula) = ring(&machine, *protocol, ranks, part * ranks as u64);
                     let off = measured as f64 / formula as f64 - 1.0;

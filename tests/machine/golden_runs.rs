@@ -30,9 +30,9 @@ const RENAMED: &[(&str, &str)] = &[];
 const SIZES: [(&str, u64); 4] = [("4KiB", 4 << 10), ("64KiB", 64 << 10), ("1MiB", 1 << 20), ("16MiB", 16 << 20)];
 /// The largest copies that the default run takes, and those that it lets the reference kernel make.
 const USUAL: u64 = if CAMPAIGN { 1 << 20 } else { WORKLOAD };
-const SHORT: u64 = 64 << 10;
+const SHORT: u64 = if CAMPAIGN { 64 << 10 } else { 4 << 10 };
 /// What a workload counts as: it takes the reference kernel too long.
-const WORKLOAD: u64 = SHORT + 1;
+const WORKLOAD: u64 = (64 << 10) + 1;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Extent {

@@ -113,7 +113,7 @@ fn a_structural_engine_makes_each_tag_in_the_cycle_of_the_machine() {
     }
     let way = prop::sample::select(vec![Direction::H2d, Direction::D2h]);
     let copies = prop::collection::vec((way, prop_oneof![1..5_000_u64, 1..60_000_u64]), 1..4);
-    let mut runner = TestRunner::new(Config { cases: 40, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 16, failure_persistence: None, ..Config::default() });
     let (seen, most) = (RefCell::new(BTreeSet::new()), RefCell::new(0));
     let tested = runner.run(&(prop::sample::select(machines), copies), |((design, quick), copies)| {
         let machine = designed(&design, quick).unwrap();

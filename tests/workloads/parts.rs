@@ -101,9 +101,9 @@ fn convolution(paged: u64) -> sealsim::workload::Workload {
 fn paging_costs_more_the_smaller_the_memory_is() {
     for design in ["off", "h100-cc"] {
         let of = |paged| simulate(&convolution(paged), "h100-nvl-tdx", design).end.seconds();
-        // 115.6 MB unrolled in memories of 128, 96, 64, 32 and 16 MB.
-        let times = [0, 13, 33, 54, 64].map(of);
+        // 115.6 MB unrolled in memories of 128, 64 and 16 MB.
+        let times = [0, 33, 64].map(of);
         assert!(times.is_sorted(), "{design}: {times:?}");
-        assert!((4.0..10.0).contains(&(times[4] / times[0])), "{design}: {}", times[4] / times[0]);
+        assert!((4.0..10.0).contains(&(times[2] / times[0])), "{design}: {}", times[2] / times[0]);
     }
 }

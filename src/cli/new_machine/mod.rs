@@ -5,14 +5,14 @@ mod advice;
 use super::{Failure, output};
 use crate::{
     config::{Layers, Resolved},
-    files::write_whole,
+    files::WholeFile,
     pcie::rate::{GENERATIONS, WIDTHS},
     units::{Bytes, BytesPerCycle, Frequency},
 };
 use advice::Advice;
 use clap::Args;
 use miette::miette;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 /// Writes a machine file from a few values, and says what to measure to find the others.
 #[derive(Debug, Args)]
@@ -102,11 +102,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .fold(Layers::new(&arguments.from), |layers, (path, value)| layers.set(format!("{path}={value}")));
     let machine = layers.resolve()?;
-    let asked = arguments.advice == Said::On || arguments.stages.is_some();
+    let unwritten = |error| Failure::InputOutput(miette!("{error}"));
+    // Before the simulations, so that a place where nothing can be written is refused at once.
+    let stages = arguments.stages.as_deref().map(WholeFile::create).transpose().map_err(unwritten)?;
+    let asked = arguments.advice == Said::On || stages.is_some();
     let advice = asked.then(|| Advice::of(&machine, arguments.scatter / 100.0)).transpose()?;
-    if let (Some(path), Some(advice)) = (&arguments.stages, &advice) {
-        let unwritten = |error| Failure::InputOutput(miette!("{}: {error}", path.display()));
-        write_whole(path, advice.stages().as_bytes()).map_err(unwritten)?;
+    if let (Some(mut file), Some(advice)) = (stages, &advice) {
+        file.write_all(advice.stages().as_bytes()).and_then(|()| file.keep()).map_err(unwritten)?;
     }
     output::print(&arguments.text(&from, &settings));
     if let Some(advice) = advice {

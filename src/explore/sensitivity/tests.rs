@@ -138,9 +138,9 @@ fn each_number_of_each_machine_that_runs_is_varied_there_or_said_not_to_be() {
                     None => assert_eq!(varied, 1, "{what}"),
                 }
             }
-            // What is said to be varied is another machine at one end at least: what the design sets, and of the rest each fourth in turn.
+            // What is said to be varied is another machine at one end at least: what the design sets, and of the rest each twelfth in turn.
             let looked_at = |number: usize, range: &Range| {
-                range.applies[place] && ((number + turn).is_multiple_of(4) || range.of.iter().any(|of| of == design))
+                range.applies[place] && ((number + turn).is_multiple_of(12) || range.of.iter().any(|of| of == design))
             };
             for (number, range) in ranges.iter().enumerate().filter(|(number, range)| looked_at(*number, range)) {
                 let (_, low, high) = range.amounts().unwrap();
