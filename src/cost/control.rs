@@ -8,7 +8,7 @@
 //! | bytes of AAD and text | 2 x 32 | hold |
 //! | blocks left of AAD, counters, text and hash | 4 x 29 | load, hold, half adder, AND of the test for zero |
 //! | bytes rounded up to blocks | 2 x 29 | half adder |
-//! | zero instead of a counter, for H | 128 | AND |
+//! | counter cleared for H when a key is loaded | 128 | AND |
 //! | mask and tag | 2 x 128 | hold |
 //! | mask kept or just made, plus GHASH's value | 128 | select, XOR |
 //! | counts and places of keystream | 2 log2(k + 1) + 2 log2(k) | hold, half adder |

@@ -108,45 +108,62 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     assert_eq!(beyond, ["ASAP tag-queue depth=2 skid=0"]);
 }
 
-/// Whole engines. Areas of one round were seen before control was counted, all others are held out. Of delays nine are informed (control's was fitted to one of
-/// them, and what it is in front of was chosen with these in view), seven held out. Round keys are given to both sides.
+/// Shapes that were chosen before any of them was synthesised, with a model that was not changed after: the sets `held-engines-new` and `held-engines-levels`.
+const HELD_OUT: [[u64; 7]; 7] = [
+    [10, 1, 1, 8, 2, 2, 1],
+    [14, 1, 0, 12, 0, 2, 1],
+    [12, 0, 1, 6, 2, 3, 1],
+    [14, 2, 0, 48, 2, 2, 0],
+    [10, 2, 1, 20, 4, 2, 1],
+    [12, 1, 1, 16, 1, 1, 1],
+    [10, 1, 0, 40, 3, 2, 1],
+];
+
+fn is_held_out(block: Block) -> bool {
+    let Block::Engine { rounds, registers, compact, fifo, levels, product, reduction } = block else { return false };
+    let [rounds, registers, compact, fifo, levels] = [rounds, registers, compact, fifo, levels].map(u64::from);
+    HELD_OUT.contains(&[rounds, registers, compact, fifo, levels, product, reduction])
+}
+
+/// Whole engines. Those that are not held out are informed: the delay of control was fitted to one, what it lies in front of was chosen with nine in view, and the
+/// select in front of AES's first round was taken out of the RTL because of seven. Round keys are given to both sides.
 #[test]
-fn whole_engines_are_within_a_tenth_in_area_and_in_delay_but_where_a_select_is_in_front_of_a_round() {
-    let (mut count, mut slow) = (0, Vec::new());
+fn whole_engines_are_within_a_tenth_in_area_and_15_percent_in_delay_but_for_two_with_wires() {
+    let (mut held_out, mut informed, mut slow, mut swapped) = (0, 0, Vec::new(), Vec::new());
     for library in libraries() {
-        let mut areas = Vec::new();
+        let (title, mut areas) = (&library.title[..4], Vec::new());
         for row in library.rows.iter().filter(|row| matches!(row.block, Block::Engine { .. })) {
             let (part, _) = said(row.block, library);
             let kge = part.kge(library);
-            areas.push((kge, row.kge));
             let off = [kge / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
                 .map(|ratio| ratio - 1.0);
-            count += 1;
-            let title = &library.title[..4];
-            println!("{title} {}: {:+.3} {:+.3} {:+.3}", row.block, off[0], off[1], off[2]);
-            assert!(off[0].abs() <= 0.1, "{}: {off:?}", row.block);
-            if off[1].abs() > 0.15 || off[2].abs() > 0.15 {
+            let class = if is_held_out(row.block) { "held out" } else { "informed" };
+            println!("{title} {}, {class}: {:+.3} {:+.3} {:+.3}", row.block, off[0], off[1], off[2]);
+            *(if is_held_out(row.block) { &mut held_out } else { &mut informed }) += 1;
+            assert!(off[0].abs() <= 0.1 && off[1].abs() <= 0.15, "{}: {off:?}", row.block);
+            if off[2].abs() > 0.15 {
                 slow.push(format!("{title} {}", row.block));
             }
+            areas.push((row.block, kge, row.kge));
         }
-        // The model ranks them by area as synthesis does.
-        for (one, other) in areas.iter().flat_map(|one| areas.iter().map(move |other| (one, other))) {
-            assert!(one.1 <= other.1 || one.0 > other.0, "{one:?} {other:?}");
+        for (place, one) in areas.iter().enumerate() {
+            let others = areas[..place].iter().filter(|other| (one.1 < other.1) != (one.2 < other.2));
+            swapped.extend(others.map(|other| format!("{title} {}, {}", other.0, one.0)));
         }
     }
-    assert_eq!(count, 16);
-    // AES's first round lies behind the select of counter or zero, whose fan-out is 128 and which the model does not time: 11 to 27 %. The first one's control
-    // in front of a product is 17 % short with wires.
+    assert_eq!((held_out, informed), (11, 16));
+    // The first has control in front of its product, the second is held out: 17.1 and 15.4 % short.
     let known = [
         "ASAP engine rounds=10 registers=2 compact=0 fifo=32 levels=2 product=1 reduction=1",
-        "ASAP engine rounds=12 registers=1 compact=0 fifo=24 levels=2 product=2 reduction=1",
-        "ASAP engine rounds=12 registers=2 compact=1 fifo=16 levels=0 product=2 reduction=0",
-        "ASAP engine rounds=14 registers=2 compact=1 fifo=32 levels=0 product=2 reduction=1",
-        "OSU0 engine rounds=12 registers=2 compact=1 fifo=16 levels=0 product=2 reduction=0",
-        "OSU0 engine rounds=14 registers=1 compact=1 fifo=32 levels=0 product=1 reduction=1",
-        "OSU0 engine rounds=14 registers=2 compact=1 fifo=32 levels=0 product=2 reduction=1",
+        "OSU0 engine rounds=14 registers=1 compact=0 fifo=12 levels=0 product=2 reduction=1",
     ];
     assert_eq!(slow, known);
+    // By area the model ranks them as synthesis does, but for one pair of 175, which synthesis has 1.5 % apart.
+    assert_eq!(
+        swapped,
+        ["OSU0 engine rounds=10 registers=2 compact=0 fifo=32 levels=2 product=1 reduction=1, \
+          engine rounds=14 registers=2 compact=1 fifo=32 levels=0 product=2 reduction=1"]
+    );
 }
 
 /// The authenticator of a design as it was synthesised: a unit's row, and how many there are. Buffers, weights and the select among units have no RTL.
