@@ -1,6 +1,7 @@
 // The parameters of a machine: search, and a slider, a choice or a field for each, with its range and where it comes from.
 
 import { el } from "./base.js";
+import { prose } from "./parts.js";
 import { slider } from "./quantity.js";
 
 const SHOWN = 40;
@@ -12,11 +13,15 @@ export function parameters(name, fields, changed) {
   let known = [];
   let base = null;
   let state = null;
+  let matched = 0;
   const box = el("div", { class: "parameters", role: "list", "aria-label": `parameters of ${name}` });
   const count = el("p", { class: "soft" });
   // What is changed can be taken back also where it makes no machine, of which nothing else is known.
   const chips = el("div", { class: "row", role: "group", "aria-label": `changed parameters of ${name}` });
-  const drawChips = () => chips.replaceChildren(...[...state.set].map(([path, value]) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", "aria-label": `take back ${path}`, click: () => { changed(path, null); fill(); } }, `${path}=${value}`)));
+  const drawChips = () => {
+    count.textContent = counted();
+    chips.replaceChildren(...[...state.set].map(([path, value]) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", "aria-label": `take back ${path}`, click: () => { changed(path, null); fill(); } }, `${path}=${value}`)));
+  };
   const search = el("input", { type: "search", id: `search-${name}`, placeholder: "name, unit or meaning: rate, tag, time", input: () => fill() });
 
   const meaning = (path) => fields[path] ?? fields[path.replace(/\.\d+(?=\.|$)/g, "[N]")] ?? { words: "", meaning: "", choices: [] };
@@ -34,9 +39,13 @@ export function parameters(name, fields, changed) {
     const found = matches();
     const shown = found.slice(0, SHOWN);
     box.replaceChildren(...shown.map(row));
-    const more = found.length > SHOWN ? `, ${SHOWN} of them shown` : "";
+    matched = found.length;
     drawChips();
-    count.textContent = `${found.length} of ${known.length} parameters${more}; ${state.set.size} changed`;
+  }
+
+  function counted() {
+    const more = matched > SHOWN ? `, ${SHOWN} of them shown` : "";
+    return `${matched} of ${known.length} parameters${more}; ${state.set.size} changed`;
   }
 
   function row(one) {
@@ -45,7 +54,7 @@ export function parameters(name, fields, changed) {
     const back = el("button", { type: "button", class: "link", hidden: !state.set.has(one.path), click: () => { changed(one.path, null); fill(); } }, "take back");
     const box = el("div", { class: "parameter", role: "listitem" },
       el("p", {}, el("code", {}, one.path), " ", el("span", { class: `kind ${one.kind}`, title: one.source }, one.kind), " ", back),
-      el("p", { class: "soft" }, means.meaning || means.words),
+      el("p", { class: "soft" }, prose(means.meaning || means.words)),
       el("div", { class: "row" }, control(one, means, id, (value) => { changed(one.path, value); mark(); })),
       el("p", { class: "soft" }, rangeOf(one), one.source && el("details", {}, el("summary", {}, "source"), one.source)));
     const mark = () => {

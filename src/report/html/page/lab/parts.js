@@ -37,12 +37,18 @@ export function designChips(label, { add, id = null }, known, chosen, changed) {
     const chip = (design, at) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", title: summary(design), "aria-label": `take away ${design}`, click: () => { chosen().splice(at, 1); draw(); changed(); } }, design);
     const more = el("select", { id, "aria-label": add, change: () => { if (more.value) { chosen().push(more.value); draw(); changed(); } } },
       el("option", { value: "" }, `${add}…`),
-      known.filter((one) => !chosen().includes(one.name)).map((one) => el("option", { value: one.name }, `${one.name}: ${one.summary.slice(0, 70)}`)));
+      known.filter((one) => !chosen().includes(one.name)).map((one) => el("option", { value: one.name }, `${one.name}: ${shortened(one.summary)}`)));
     box.replaceChildren(...chosen().map(chip), more);
   };
   draw();
   return { box, draw };
 }
+
+// Text in which names stand between backticks.
+export const prose = (text) => text.split("`").map((piece, at) => (at % 2 === 1 ? el("code", {}, piece) : piece));
+
+// As many whole words as fit.
+const shortened = (text) => (text.length > 70 ? `${text.slice(0, text.lastIndexOf(" ", 70))} …` : text);
 
 export function part(legend, ...children) {
   return el("fieldset", {}, el("legend", {}, legend), children);

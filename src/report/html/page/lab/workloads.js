@@ -13,6 +13,7 @@ export function workloads({ choices, kept, keep }) {
     params: new Map(first.getAll("param").map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)])),
     designs: first.getAll("design"),
   };
+  const offered = choices.shipped.filter((one) => one.kind === "design");
   const said = el("p", { class: "soft" });
   const params = el("div", { class: "row" });
   const others = el("div", {});
@@ -57,6 +58,7 @@ export function workloads({ choices, kept, keep }) {
     const line = (one) => [one.name, time(one.time_ps), number(one.slowdown_over_off, 4), time(one.collectives_ps ?? 0), time(one.collectives_exposed_ps ?? 0), percent(one.gpu_idle), one.exposure_ps ? time(one.exposure_ps) : "none", one.limited_by];
     return [
       table("designs", head, answer.designs.map(line), { id: "runs", text: [0, 7] }),
+      state.designs.map((name) => el("p", { class: "soft" }, el("b", {}, name), `: ${offered.find((one) => one.name === name)?.summary ?? ""}`)),
       picture(svg, "runs by design; the table gives the same", "workload", query),
       answer.cautions.length > 0 && el("p", { class: "soft" }, `Errors are large or not known for: ${answer.cautions.join("; ")}`),
       el("p", { class: "soft" }, "The same on the command line"),
@@ -71,7 +73,7 @@ export function workloads({ choices, kept, keep }) {
     changed();
   });
   select.querySelector("select").setAttribute("aria-label", "workload");
-  const chips = designChips("designs beside each other", { add: "a design beside the others" }, choices.shipped.filter((one) => one.kind === "design"), () => state.designs, changed);
+  const chips = designChips("designs beside each other", { add: "a design beside the others" }, offered, () => state.designs, changed);
   draw();
   return {
     box: el("section", { id: "workload-view", "aria-label": "workload" }, part("Workload", select, said), part("Its parameters", params), part("Designs beside each other", chips.box), go, asking.parts, found, others),
