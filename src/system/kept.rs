@@ -48,7 +48,7 @@ impl Observer for Keeper<'_> {
             let driver = netlist.unit_mut(&parts.host.driver);
             let (ended, edges) = (driver.ended(), driver.take_edges());
             tell(self.observer, &parts.copies, &edges, driver.outcomes());
-            kept.tag_counts.resize(ended, netlist.unit(&parts.gpu.tag_queue).counts());
+            kept.tag_counts.resize(ended, parts.gpu.tags.get());
             kept.accounts.keep(edges, &accounts);
         }
     }

@@ -3,6 +3,7 @@
 //! This is the only place that knows who is wired to whom.
 
 mod asked;
+mod assembled;
 mod clocks;
 mod copies;
 mod data;
@@ -30,6 +31,7 @@ mod topology;
 mod tree;
 mod verdict;
 
+pub use assembled::{Machine, ReplaceError};
 #[cfg(test)]
 pub(crate) use data::planted;
 pub use fabric::{FabricOutcome, FabricRequest, RankOutcome, fabric_fault_points, run_fabric};

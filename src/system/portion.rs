@@ -122,7 +122,7 @@ fn of_gpu(netlist: &Netlist, parts: &Parts, end: Femtos) -> GpuOutcome {
             d2h: *netlist.unit(&link.gpu_port).traffic(),
         },
         tag_queue: TagQueueOutcome {
-            peak_entries: netlist.unit(&gpu.tag_queue).counts().peak_entries,
+            peak_entries: gpu.tags.get().peak_entries,
             peak_quarantine_bytes: parts.pces(netlist).next().map_or(0, Pce::peak_quarantine),
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,

@@ -2,14 +2,12 @@
 
 use super::{
     asked::asked,
-    faults,
-    machine::System,
+    assembled::Machine,
     onlooker::Onlooker,
     outcome::{Outcome, RunError},
     parts::gpu::Pces,
     portion::Portion,
     request::Request,
-    simulate::simulate,
     threads::{apart, groups},
 };
 use crate::{
@@ -39,7 +37,7 @@ pub fn run(
 /// Those of [`run`].
 pub fn run_on(
     machine: &MachineSpec,
-    mut request: Request,
+    request: Request,
     threads: Option<NonZero<usize>>,
     mut observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Outcome, RunError> {
@@ -49,9 +47,7 @@ pub fn run_on(
     {
         return Ok(Portion::joined(portions).outcome(&request.injections));
     }
-    let mut system = System::new(machine, &mut request)?;
-    faults::arm(&mut system, &request.injections, request.seed)?;
-    Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
+    Machine::new(machine, request)?.run(&mut observer)
 }
 
 /// The same on one thread, while `listener` hears what it wants to hear. The outcome is that of [`run`].
@@ -73,23 +69,19 @@ pub fn run_with_listener(
 /// Those of [`run`].
 pub fn run_observed(
     machine: &MachineSpec,
-    mut request: Request,
+    request: Request,
     listener: Option<&SharedListener>,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Outcome, RunError> {
-    let asked = asked(&request);
-    let mut system = System::new(machine, &mut request)?;
-    faults::arm(&mut system, &request.injections, request.seed)?;
-    listener.into_iter().for_each(|listener| system.netlist.listen(listener));
-    Ok(simulate(system, &request, &asked, onlooker)?.outcome(&request.injections))
+    Machine::new(machine, request)?.run_observed(listener, onlooker)
 }
 
 /// Builds a machine for a request and does not run it.
 ///
 /// # Errors
 /// [`RunError::Build`] if there can be no such machine.
-pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError> {
-    System::new(machine, &mut request).map(drop)
+pub fn check(machine: &MachineSpec, request: Request) -> Result<(), RunError> {
+    Machine::new(machine, request).map(drop)
 }
 
 /// What seals and opens in the PCE with this path, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
@@ -105,5 +97,5 @@ pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<Sealin
 /// # Errors
 /// [`RunError::Build`] if there can be no such machine.
 pub fn outline(machine: &MachineSpec) -> Result<Outline, RunError> {
-    System::new(machine, &mut Request::none()).map(|system| system.netlist.outline())
+    Machine::new(machine, Request::none()).map(|machine| machine.outline())
 }

@@ -20,6 +20,7 @@ mod limits;
 mod lockstep;
 mod looks;
 mod netlist;
+mod own_units;
 mod paths;
 mod peaks;
 mod pools;

@@ -82,6 +82,15 @@ impl Placed for Gauged {
     fn armed(&self) -> Vec<Armed> {
         self.inner.armed()
     }
+    fn ports(&mut self) -> &mut dyn Any {
+        self.inner.ports()
+    }
+    fn ports_name(&self) -> &'static str {
+        self.inner.ports_name()
+    }
+    fn into_ports(self: Box<Self>) -> Box<dyn Any> {
+        self.inner.into_ports()
+    }
     fn unit(&self) -> &dyn Any {
         self.inner.unit()
     }

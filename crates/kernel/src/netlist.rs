@@ -70,13 +70,15 @@ pub trait FaultSite {
 #[derive(Default)]
 pub struct Netlist {
     infos: Vec<UnitInfo>,
-    units: Vec<Box<dyn Placed>>,
+    pub(super) units: Vec<Box<dyn Placed>>,
     channels: Vec<Rc<dyn Channel>>,
     sites: Vec<Rc<RefCell<dyn FaultSite>>>,
     board: Rc<Board>,
     /// By unit: who hears its account.
     heard: Vec<Option<Probe>>,
     stall_names: &'static [&'static str],
+    /// Whether it has been run.
+    pub(super) begun: bool,
 }
 
 impl Netlist {

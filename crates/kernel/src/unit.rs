@@ -8,7 +8,12 @@ use super::{
     meter::Meter,
     wake::{UnitId, Wake},
 };
-use std::{any::Any, cell::RefCell, marker::PhantomData, rc::Rc};
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    marker::PhantomData,
+    rc::Rc,
+};
 
 /// A part of the machine that has a clock: a state that changes at the edges of the clock, and the ends of channels by which it is known to others.
 ///
@@ -98,6 +103,11 @@ impl Ends for () {
 
 /// What units share in addition to channels, such as the bytes of a memory, has no ends.
 impl<T: ?Sized> Ends for Rc<RefCell<T>> {
+    fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
+}
+
+/// The same of what is read and written as a whole, such as counts.
+impl<T> Ends for Rc<Cell<T>> {
     fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
 }
 
@@ -211,6 +221,9 @@ pub(super) trait Placed {
     fn registers(&self) -> Vec<String>;
     fn arm(&mut self, point: &str, armed: Armed);
     fn armed(&self) -> Vec<Armed>;
+    fn ports(&mut self) -> &mut dyn Any;
+    fn ports_name(&self) -> &'static str;
+    fn into_ports(self: Box<Self>) -> Box<dyn Any>;
     fn unit(&self) -> &dyn Any;
     fn unit_mut(&mut self) -> &mut dyn Any;
 }
@@ -261,6 +274,15 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn armed(&self) -> Vec<Armed> {
         self.unit.armed()
+    }
+    fn ports(&mut self) -> &mut dyn Any {
+        &mut self.ports
+    }
+    fn ports_name(&self) -> &'static str {
+        std::any::type_name::<U::Ports>()
+    }
+    fn into_ports(self: Box<Self>) -> Box<dyn Any> {
+        Box::new(self.ports)
     }
     fn unit(&self) -> &dyn Any {
         &self.unit

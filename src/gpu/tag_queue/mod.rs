@@ -28,7 +28,7 @@ use crate::{
     sim::{Activity, Armed, Clock, ErrorLog, ErrorSignal, In, Now, Out, Rx, Signalled, Signals, Stall, Unit, Wake},
     units::{Cycles, Femtos},
 };
-use std::collections::VecDeque;
+use std::{cell::Cell, collections::VecDeque, rc::Rc};
 pub use upsets::JOB_BITS;
 use upsets::{Register, Upsets};
 
@@ -57,7 +57,29 @@ ports! {
         pub settled: Out<Verdict>,
         /// To the PCEs, under `hold`; empty otherwise.
         pub released: Vec<Out<Verdict>>,
+        /// What reports read.
+        pub counts: Rc<Cell<TagCounts>>,
         pub signals: Signals,
+    }
+}
+
+impl Ports {
+    /// Counts the messages whose authentication is not settled.
+    pub fn hold(&self, entries: usize) {
+        let counts = self.counts.get();
+        if counts.peak_entries < entries as u64 {
+            self.counts.set(TagCounts { peak_entries: entries as u64, ..counts });
+        }
+    }
+
+    /// Sends a verdict to all who wait for it, and counts it.
+    pub fn announce(&mut self, now: Now, verdict: Verdict) {
+        let mut counts = self.counts.get();
+        *if verdict.ok { &mut counts.verified } else { &mut counts.failed } += 1;
+        self.counts.set(counts);
+        self.verdicts.push(now.time, verdict);
+        self.settled.push(now.time, verdict);
+        self.released.iter_mut().for_each(|released| released.push(now.time, verdict));
     }
 }
 
@@ -149,7 +171,6 @@ pub struct TagQueue {
     compare: u64,
     entries: VecDeque<Entry>,
     comparators: Vec<u64>,
-    counts: TagCounts,
     errors: ErrorLog,
     upsets: Upsets,
 }
@@ -164,14 +185,9 @@ impl TagQueue {
             compare: compare.0.max(1),
             entries: VecDeque::new(),
             comparators: vec![0; spec.comparators.max(1) as usize],
-            counts: TagCounts::default(),
             errors: ErrorLog::default(),
             upsets: Upsets::default(),
         }
-    }
-
-    pub const fn counts(&self) -> TagCounts {
-        self.counts
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
@@ -189,7 +205,7 @@ impl TagQueue {
         }
         self.start_comparisons(now.cycle);
         self.retire(now, ports);
-        self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
+        ports.hold(self.entries.len());
         self.wake(now, ports)
     }
 
@@ -282,18 +298,10 @@ impl TagQueue {
     fn announce(&mut self, entry: &Entry, comparator: usize, now: Now, ports: &mut Ports) {
         let objection = self.objection(entry, comparator, now.time);
         let verdict = Verdict { job: entry.job, ok: objection.is_none() };
-        match objection {
-            None => self.counts.verified += 1,
-            Some(signal) => {
-                self.counts.failed += 1;
-                self.errors.note(signal, now.time);
-            }
+        if let Some(signal) = objection {
+            self.errors.note(signal, now.time);
         }
-        ports.verdicts.push(now.time, verdict);
-        ports.settled.push(now.time, verdict);
-        for released in &mut ports.released {
-            released.push(now.time, verdict);
-        }
+        ports.announce(now, verdict);
     }
 
     fn wake(&self, now: Now, ports: &Ports) -> Wake {

@@ -399,6 +399,7 @@ impl AllPorts {
                 verdicts: verdicts_out,
                 settled: settled_out,
                 released: Vec::new(),
+                counts: Rc::default(),
                 signals: net.signals("tag queue"),
             },
             hbm: hbm::Ports {

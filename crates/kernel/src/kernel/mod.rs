@@ -212,6 +212,7 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Run, SimulationError> {
     netlist.check()?;
+    netlist.begun = true;
     let schedule = |unit: &UnitInfo| Schedule {
         clock: unit.clock,
         cycle: 0,

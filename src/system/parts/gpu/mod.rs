@@ -23,7 +23,7 @@ use crate::{
         pce::{Keys, Pce},
         scheduler::{self, PushMemory, Scheduler},
         shared_engine, sm,
-        tag_queue::{self, TagQueue},
+        tag_queue::{self, TagCounts, TagQueue},
         work::{ComputePush, CopyPush, Landed, Retired, Staged, TagEntry, Verdict},
     },
     sim::{In, Key, Netlist, Out, Rx, Tx},
@@ -32,14 +32,19 @@ use crate::{
 };
 use pces::Far;
 pub use pces::Pces;
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+};
 
 /// A GPU.
 pub struct Gpu {
     /// Of the LCE that reads host memory, and of the one that writes it.
     pub front_ends: [Key<FrontEnd>; 2],
     pub compute: Key<Compute>,
-    pub tag_queue: Key<TagQueue>,
+    /// Of the tag queue, which other units can stand for.
+    pub tags: Rc<Cell<TagCounts>>,
     pub hbm: Key<Hbm>,
     /// Those that read host memory first.
     pub pces: Vec<Key<Pce>>,
@@ -141,16 +146,18 @@ impl Builder<'_> {
         let compute = Compute::new(&self.machine.compute, self.clocks.compute);
         let compute = self.netlist.add(self.at("compute"), self.clocks.compute, compute, ports);
 
+        let tags = Rc::default();
         let ports = tag_queue::Ports {
             entries: entries.1,
             reports: far.reports,
             verdicts: verdicts.0,
             settled: settled.0,
             released: far.released,
+            counts: Rc::clone(&tags),
             signals: self.netlist.signals(&self.at("tag_queue")),
         };
         let tag_queue = TagQueue::new(&self.machine.tag_queue, self.machine.sealing().compare(), engines);
-        let tag_queue = self.netlist.add(self.at("tag_queue"), engines, tag_queue, ports);
+        self.netlist.add(self.at("tag_queue"), engines, tag_queue, ports);
 
         let (writes, reads, data) = (far.writes, far.reads, far.data);
         let ports =
@@ -169,7 +176,7 @@ impl Builder<'_> {
             let ports = shared_engine::Ports { requests: far.to_engine, replies: far.from_engine };
             self.netlist.add(self.at(name), engines, engine, ports);
         }
-        Ok(Gpu { front_ends, compute, tag_queue, hbm, pces })
+        Ok(Gpu { front_ends, compute, tags, hbm, pces })
     }
 
     fn control(&mut self) -> Control {
