@@ -10,7 +10,7 @@
 
 use super::library::{Block, Delay, Library};
 use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
-use crate::aead::aegis256::Aegis256Spec;
+use crate::aead::model::Hardware;
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
@@ -164,29 +164,16 @@ pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing 
 /// The stages of an engine of another AEAD, if its parts were synthesised.
 #[must_use]
 pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timing> {
-    let stages = match spec {
-        AeadSpec::GcmSiv(spec) => {
-            let rounds = if spec.key_bits == 128 { 10 } else { 14 };
-            vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.polyval, clock, library)]
+    let stages = match spec.model().hardware() {
+        Hardware::Lanes { aes: lanes, rounds, ghash: unit, .. } => {
+            vec![aes(&lanes, rounds, clock, library), ghash(&unit, clock, library)]
         }
-        AeadSpec::Aegis256(spec) => {
-            let round = aegis_round(spec);
-            vec![Stage { cut: format!("aead.round = {} cycles", spec.round.0), ..aes(&round, 1, clock, library) }]
+        Hardware::State { rounds, round, .. } => {
+            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(&rounds, 1, clock, library) }]
         }
-        AeadSpec::ChaCha20Poly1305(_) => return None,
+        Hardware::Unknown(_) => return None,
     };
     Some(Timing { clock, stages })
-}
-
-/// The rounds of a lane of AEGIS-256, of which each settles by itself.
-pub(super) fn aegis_round(spec: &Aegis256Spec) -> AesSpec {
-    AesSpec {
-        lanes: 6 * spec.lanes,
-        rounds_in_hardware: 1,
-        registers_per_round: spec.round.0.clamp(1, 64) as u32,
-        start_interval: Cycles(1),
-        keystream_blocks: 1,
-    }
 }
 
 /// A tag queue of so many messages.

@@ -6,7 +6,7 @@
 //! | GHASH unit | [`super::parts::ghash`] | per product, 128/d steps for digits of d bits |
 //! | several GHASH units | each as alone; the table of weights with its multiplier and a weighting multiplier per unit, where segments are weighted | as alone; half of a position's bits in products per segment |
 //! | input buffers | as [storage](super::storage) in SRAM | not counted |
-//! | a state of AEGIS-256 | six rounds and 768 flip-flops, and as many more behind each further cycle of a round; key and nonce in flip-flops | six rounds per 16 bytes, and the clock of the state |
+//! | a state of AEGIS | a round and 128 flip-flops for each of its blocks, and as many flip-flops more behind each further cycle of a round; key and nonce in flip-flops | its rounds per update, and the clock of the state |
 //! | keystream and control | [`super::control`] | not counted |
 //!
 //! S-boxes are the compact ones where they close at the clock, or are marginal where those from the table are too; where both close, the interval spans both.
@@ -17,8 +17,7 @@ use super::library::Block;
 use super::parts::{self, Part};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
-use crate::aead::aegis256::Aegis256Spec;
-use crate::aead::gcm_siv::GcmSivSpec;
+use crate::aead::model::Hardware;
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
@@ -61,43 +60,32 @@ pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
 /// # Errors
 /// Why there is none: no figure of its parts is published.
 pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static str> {
-    match spec {
-        AeadSpec::GcmSiv(spec) => Ok(gcm_siv(spec, clock)),
-        AeadSpec::Aegis256(spec) => Ok(aegis(spec, clock)),
-        AeadSpec::ChaCha20Poly1305(_) => {
-            Err("no published figure for ChaCha20 rounds or Poly1305 multipliers in gates")
+    let mut sum = Sum::at(clock);
+    match spec.model().hardware() {
+        // AES-GCM's parts, and the buffer in which a message waits for its second pass.
+        Hardware::Lanes { aes, rounds, ghash, buffer } => {
+            let (mut kge, pj) = sum.aes(&aes, rounds);
+            let ghash = sum.ghash(&ghash);
+            if let Some(buffer) = buffer {
+                sum.notes.push(format!(
+                    "the {buffer} in which a message waits for its tag is taken as SRAM; its energy is not counted"
+                ));
+                kge = kge + storage(buffer.0).sram_kge;
+            }
+            let control = sum.control(&aes, rounds);
+            Ok(sum.whole((kge, pj), ghash, control))
         }
+        // All lanes, whose states are cipher and authenticator in one.
+        Hardware::State { rounds, lanes, blocks, words, round, held_bits } => {
+            let (area, energy) = sum.sboxes(&rounds, 1);
+            let state_bits = 128.0 * f64::from(blocks) * round.0.max(1) as f64;
+            let lane = area * f64::from(blocks) + Interval::exact(flip_flops(state_bits));
+            let kge = lane * f64::from(lanes) + Interval::exact(flip_flops(f64::from(held_bits)));
+            let update = energy * f64::from(blocks) + Interval::exact(FLIP_FLOP_PJ * state_bits);
+            Ok(sum.whole((kge, update * (1.0 / f64::from(words))), Default::default(), Interval::default()))
+        }
+        Hardware::Unknown(why) => Err(why),
     }
-    .map(|(sum, [aes, ghash], control)| sum.whole(aes, ghash, control))
-}
-
-/// Area and energy of cipher and authenticator, and the area of what joins them.
-type Parts = (Sum, [(Interval, Interval); 2], Interval);
-
-/// AES-GCM's parts, and the buffer in which a message waits for its second pass.
-fn gcm_siv(spec: &GcmSivSpec, clock: Frequency) -> Parts {
-    let rounds = if spec.key_bits == 128 { 10 } else { 14 };
-    let mut sum = Sum::at(clock);
-    let (kge, pj) = sum.aes(&spec.aes, rounds);
-    let ghash = sum.ghash(&spec.polyval);
-    sum.notes.push(format!(
-        "the {} in which a message waits for its tag is taken as SRAM; its energy is not counted",
-        spec.buffer
-    ));
-    let control = sum.control(&spec.aes, rounds);
-    (sum, [(kge + storage(spec.buffer.0).sram_kge, pj), ghash], control)
-}
-
-/// All lanes, whose states are cipher and authenticator in one.
-fn aegis(spec: &Aegis256Spec, clock: Frequency) -> Parts {
-    let mut sum = Sum::at(clock);
-    let round = clock::aegis_round(spec);
-    let (area, energy) = sum.sboxes(&round, 1);
-    let state_bits = 768.0 * spec.round.0.max(1) as f64;
-    let lane = area * 6.0 + Interval::exact(flip_flops(state_bits));
-    let kge = lane * f64::from(spec.lanes) + Interval::exact(flip_flops(512.0));
-    let parts = [(kge, energy * 6.0 + Interval::exact(FLIP_FLOP_PJ * state_bits)), Default::default()];
-    (sum, parts, Interval::default())
 }
 
 /// A block of logic as synthesis finds it.

@@ -1,8 +1,10 @@
 //! What a design's tags and keys leave to an attacker.
 
+pub use crate::aead::model::AfterSuccess;
+
 use crate::aead::spec::AeadSpec;
 use crate::gpu::key_rotation::Thresholds;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The bound on a first forgery over so many tags, as log2 of the probability. What is left after one is [`AfterSuccess`].
 ///
@@ -15,91 +17,11 @@ pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
     (attempts.log2() - f64::from(tag_bits)).min(0.0)
 }
 
-/// The same for another AEAD over messages of so many bytes.
-///
-/// AES-GCM-SIV, with POLYVAL, has twice GCM's bound: one bit of POLYVAL's value is cleared before it is enciphered into the tag (RFC 8452,
-/// section 4), so values that differ by 0 or by that bit have the same tag, and m + 1 roots of either difference pass. Poly1305: at most 8 ceil(bytes / 16) / 2^106 per attempt (Bernstein, "The
-/// Poly1305-AES message-authentication code", 2005). AEGIS-256 has no such proof: 2^-t per attempt for a tag of t bits is its designers'
-/// claim.
+/// The same for another AEAD over messages of so many bytes, each of which has a [bound](crate::aead::model::Model::forgery_log2) of its own.
 #[must_use]
 pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 {
-    let blocks = message_bytes.div_ceil(16) + 1;
-    let log2 = match aead {
-        AeadSpec::GcmSiv(_) => (2.0 * (blocks as f64 + 1.0)).log2() - 128.0,
-        AeadSpec::ChaCha20Poly1305(_) => (8.0 * blocks as f64).log2() - 106.0,
-        AeadSpec::Aegis256(spec) => -8.0 * spec.tag_bytes() as f64,
-    };
+    let log2 = aead.model().forgery_log2(message_bytes);
     (log2 + (tags.max(1) as f64).log2()).min(0.0)
-}
-
-/// What one forgery that has passed leaves of the bound for the next, under the same key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AfterSuccess {
-    /// The next passes: the hash is linear in the difference, and its key that of every nonce.
-    Certain,
-    /// As before under every other nonce: the hash key is made anew for each.
-    AsBefore,
-    /// As before under every other nonce by the designers' claim; nothing is proved.
-    AsClaimed,
-}
-
-impl AfterSuccess {
-    /// For an AEAD; none is AES-GCM, also with shorter tags or several to a message.
-    ///
-    /// GCM's tag is GHASH masked by the nonce. A difference of ciphertext and tag that passed is a root in H: laid over any later message, as
-    /// far from its end, it passes again. AES-GCM-SIV derives POLYVAL's key from the nonce (RFC 8452), ChaCha20-Poly1305 the one-time
-    /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
-    /// known to cancel in another.
-    #[must_use]
-    pub const fn of(aead: Option<&AeadSpec>) -> Self {
-        match aead {
-            None => Self::Certain,
-            Some(AeadSpec::GcmSiv(_) | AeadSpec::ChaCha20Poly1305(_)) => Self::AsBefore,
-            Some(AeadSpec::Aegis256(_)) => Self::AsClaimed,
-        }
-    }
-
-    /// As results name it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::AsBefore => "as_before",
-            Self::AsClaimed => "as_claimed",
-        }
-    }
-
-    /// The one of a name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
-    }
-
-    /// In a cell of a table.
-    #[must_use]
-    pub const fn short(self) -> &'static str {
-        match self {
-            Self::Certain => "1",
-            Self::AsBefore => "as before",
-            Self::AsClaimed => "as claimed",
-        }
-    }
-
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Certain => {
-                "after one success it is 1: the hash key is that of every nonce, so the same difference of ciphertext and tag passes again"
-            }
-            Self::AsBefore => {
-                "after one success it is as before under every other nonce: the hash key is made anew for each"
-            }
-            Self::AsClaimed => {
-                "after one success it is claimed to be as before under every other nonce: the state is made anew for each; nothing is proved"
-            }
-        }
-    }
 }
 
 /// How long a key lasts.

@@ -16,7 +16,6 @@ use super::{
     price::{price, tag_bits},
 };
 use crate::{
-    aead::spec::AeadSpec,
     config::MachineSpec,
     cost::{
         Interval, sram_access,
@@ -74,9 +73,9 @@ pub fn energy(seen: &Seen<'_>, machine: &MachineSpec) -> Energy {
         if machine.tag_queue.release.quarantines() {
             buffers = buffers + through(machine.tag_queue.quarantine.0, h2d);
         }
-        if let Some(AeadSpec::GcmSiv(spec)) = &machine.aead {
-            let fits = machine.driver.pinned.message.0 <= spec.buffer.0;
-            if fits { buffers = buffers + through(spec.buffer.0, d2h) } else { moved += d2h }
+        if let Some(room) = machine.aead.as_ref().and_then(|aead| aead.model().buffer()) {
+            let fits = machine.driver.pinned.message <= room;
+            if fits { buffers = buffers + through(room.0, d2h) } else { moved += d2h }
         }
     }
     Energy { engines, buffers, link: LINK_BIT_PJ * (8.0 * wire), memory: HBM_BIT_PJ * (8.0 * moved) }

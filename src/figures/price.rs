@@ -7,7 +7,6 @@
 
 use super::protection;
 use crate::{
-    aead::spec::AeadSpec,
     config::MachineSpec,
     cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing, library::Block},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
@@ -208,10 +207,7 @@ fn storage(machine: &MachineSpec) -> Price {
 
 /// Bits of a message's tag.
 pub(super) fn tag_bits(machine: &MachineSpec) -> u32 {
-    match &machine.aead {
-        Some(AeadSpec::Aegis256(spec)) => 8 * spec.tag_bytes() as u32,
-        _ => 128,
-    }
+    machine.aead.as_ref().map_or(128, |aead| 8 * aead.model().tag_bytes() as u32)
 }
 
 /// The probability that a forged tag of a copy is taken, and the use of its keys. Every field is described in `docs/results.md`.

@@ -106,6 +106,7 @@ fn an_engine_of_another_aead_has_the_same_metrics_and_says_that_it_is_not_gcm() 
         ("hw-configs/engines/aegis-256.toml", "AEGIS-256", 4),
         ("aegis-256x2", "AEGIS-256X2", 2),
         ("aegis-256x4", "AEGIS-256X4", 1),
+        ("aegis-128l", "AEGIS-128L", 2),
         ("chacha20-poly1305", "ChaCha20-Poly1305", 1),
     ] {
         let shown = document(&[name, "--aad-blocks", "4", "--blocks", "4096", "--open"]);
@@ -184,7 +185,7 @@ fn what_cannot_be_an_engine_is_refused_with_the_reason() {
         (&["workloads/overlap-pipelined.toml"], 3, "engine"),
         (&["folded-8", "--messages", "0"], 2, "messages"),
         (&["aegis-257"], 3, "aegis-256"),
-        (&["aegis-256", "--set", "lanes=3"], 3, "AEGIS-256X4 has 4"),
+        (&["aegis-256", "--set", "lanes=3"], 3, "their X4 has 4"),
         (&["aegis-256", "--set", "round=0 cycles"], 3, "round"),
         (&["aegis-256", "--key-bits", "128"], 3, "256 bits only"),
         (&["aegis-256", "--trace-blocks", "1"], 2, "AES-GCM"),

@@ -97,8 +97,8 @@ fn an_engine_of_the_users_own_is_used() {
 #[test]
 fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
     let file = |name: &str| format!("{}/tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
-    let (siv, aegis) = (file("aes_gcm_siv_test.json"), file("aegis256_test.json"));
-    for (engine, vectors, passed) in [("gcm-siv", &siv, 202), ("aegis-256", &aegis, 472)] {
+    let [siv, aegis, long] = ["aes_gcm_siv_test.json", "aegis256_test.json", "aegis128L_test.json"].map(file);
+    for (engine, vectors, passed) in [("gcm-siv", &siv, 202), ("aegis-256", &aegis, 472), ("aegis-128l", &long, 479)] {
         let output = verify(&[vectors, "--engine", engine, "--format", "json"]);
         assert_eq!(output.status.code(), Some(0), "{engine}: {}", message(&output));
         let counts = ["passed", "failed", "skipped"].map(|name| json(&output)["files"][0][name].as_u64());
@@ -107,6 +107,7 @@ fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
     // What is not valid in one scheme is refused by any other, which tells nothing.
     for (engine, vectors, algorithm, phrase) in [
         ("aegis-256x2", aegis.as_str(), "AEGIS256 in", "one of AEGIS-256X2: give --engine aegis-256"),
+        ("aegis-256", &long, "AEGIS128L in", "one of AEGIS-256: give --engine aegis-128l"),
         ("chacha20-poly1305", &siv, "AES-GCM-SIV in", "one of ChaCha20-Poly1305: give --engine gcm-siv"),
         ("gcm-siv", WYCHEPROOF, "AES-GCM in", "one of AES-GCM-SIV: give --engine h100-nvl-tdx"),
         ("gcm-siv", CAVP, "AES-GCM in", "one of AES-GCM-SIV: give --engine h100-nvl-tdx"),
@@ -201,7 +202,10 @@ fn an_algorithm_that_is_not_modelled_is_refused_by_its_name() {
     let aria = fs::read_to_string(WYCHEPROOF).expect("the vectors").replace("\"AES-GCM\"", "\"ARIA-GCM\"");
     let output = verify(&[&file(&folder, "aria.json", &aria)]);
     assert_eq!(output.status.code(), Some(2), "{}", message(&output));
-    for name in ["ARIA-GCM", "AES-GCM, AES-GMAC, AES-GCM-SIV, AEGIS256, AEGIS256X2, AEGIS256X4, CHACHA20-POLY1305"] {
+    for name in [
+        "ARIA-GCM",
+        "AES-GCM, AES-GMAC, AES-GCM-SIV, AEGIS256, AEGIS256X2, AEGIS256X4, AEGIS128L, AEGIS128X2, AEGIS128X4, CHACHA20-POLY1305",
+    ] {
         assert!(message(&output).contains(name), "{}", message(&output));
     }
     let none = aria.replacen("\"algorithm\"", "\"algorythm\"", 1);

@@ -176,6 +176,8 @@ const CHOICES: &[&[&[&str]]] = &[
 const AEADS: &[&[&str]] = &[
     &["aead={scheme=\"aegis256\",lanes=1,round=\"2 cycles\",tag=\"32 B\",compare=\"3 cycles\"}"],
     &["aead={scheme=\"aegis256\",lanes=2,round=\"1 cycle\",compare=\"1 cycle\"}"],
+    &["aead={scheme=\"aegis128l\",lanes=1,round=\"3 cycles\",tag=\"32 B\",compare=\"0 cycles\"}"],
+    &["aead={scheme=\"aegis128l\",lanes=2,round=\"1 cycle\",compare=\"2 cycles\"}"],
     &["aead={scheme=\"chacha20_poly1305\",compare=\"0 cycles\",\
          chacha={lanes=1,rounds_in_hardware=5,registers_per_round=1,start_interval=\"1 cycle\",keystream_blocks=9},\
          poly1305={ways=5,multipliers=2,closing=\"look_ahead\",product=\"3 cycles\",reduction=\"1 cycle\",finish=\"2 cycles\"}}"],

@@ -1,6 +1,6 @@
-//! Every published case of AES-GCM-SIV and AEGIS-256 through the bytes, and of AEGIS-256 through its registers.
+//! Every published case of AES-GCM-SIV, AEGIS-256 and AEGIS-128L through the bytes, and of AEGIS through its registers.
 
-use sealsim::aead::aegis256::Aegis256Spec;
+use sealsim::aead::aegis::AegisSpec;
 use sealsim::aead::bytes::{BytesError, Key, Scheme};
 use sealsim::aead::spec::AeadSpec;
 use sealsim::aead::stream::Stream;
@@ -10,8 +10,11 @@ use sealsim::validate::vectors::{Case, Other, read};
 use sha2::{Digest, Sha256};
 use std::{fs, path::PathBuf};
 
-const FILES: [(&str, Scheme, usize, usize); 2] =
-    [("aes_gcm_siv_test.json", Scheme::GcmSiv, 202, 66), ("aegis256_test.json", Scheme::Aegis256, 472, 112)];
+const FILES: [(&str, Scheme, usize, usize); 3] = [
+    ("aes_gcm_siv_test.json", Scheme::GcmSiv, 202, 66),
+    ("aegis256_test.json", Scheme::Aegis256, 472, 112),
+    ("aegis128L_test.json", Scheme::Aegis128L, 479, 112),
+];
 
 fn path(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "vectors", name].iter().collect()
@@ -99,11 +102,23 @@ fn the_cases_of_one_scheme_are_not_those_of_another() {
     );
 }
 
+/// And none that is poisoned: of each valid one a bit of text, tag or key is changed.
 #[test]
-fn the_registers_of_aegis_256_pass_every_case() {
-    let spec = AeadSpec::Aegis256(Aegis256Spec { lanes: 1, round: Cycles(2), tag: None, compare: Cycles(0) });
-    let mut subject = Other::new(spec);
-    for case in &cases("aegis256_test.json") {
-        assert_eq!(case.check(&mut subject), Ok(()), "{}", case.id);
+fn the_registers_of_aegis_pass_every_case_and_no_poisoned_one() {
+    let spec = || AegisSpec { lanes: 1, round: Cycles(2), tag: None, compare: Cycles(0) };
+    for (name, spec) in
+        [("aegis256_test.json", AeadSpec::Aegis256(spec())), ("aegis128L_test.json", AeadSpec::Aegis128L(spec()))]
+    {
+        let mut subject = Other::new(spec);
+        for case in &cases(name) {
+            assert_eq!(case.check(&mut subject), Ok(()), "{name}, {}", case.id);
+            for part in 0..3 {
+                let mut poisoned = case.clone();
+                let bytes = [&mut poisoned.ciphertext, &mut poisoned.tag, &mut poisoned.key];
+                let Some(byte) = bytes.into_iter().nth(part).and_then(|bytes| bytes.first_mut()) else { continue };
+                *byte ^= 4;
+                assert!(!case.valid || poisoned.check(&mut subject).is_err(), "{name}, {}: part {part}", case.id);
+            }
+        }
     }
 }

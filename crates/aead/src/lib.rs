@@ -1,9 +1,9 @@
-//! AES-GCM and three other AEADs as hardware: their bytes, their registers, their cycles.
+//! AES-GCM and other AEADs as hardware: their bytes, their registers, their cycles.
 //!
 //! | module | has |
 //! | --- | --- |
 //! | [`gcm`] | AES-GCM: AES lanes in counter mode, GHASH units of seven organisations, bytes, registers and cycles |
-//! | [`aead`] | AES-GCM-SIV, AEGIS-256 with its wider forms, and ChaCha20-Poly1305 |
+//! | [`aead`] | AES-GCM-SIV, AEGIS-256 and AEGIS-128L with their wider forms, and ChaCha20-Poly1305 |
 //! | [`sealing`] | any of them by one face |
 
 pub mod aead;

@@ -70,8 +70,8 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
 }
 
 fn set_key_bits(spec: &mut AeadSpec, bits: u32) -> Result<(), Failure> {
-    if let AeadSpec::GcmSiv(spec) = spec {
-        spec.key_bits = bits;
+    if let Some(key_bits) = spec.key_bits_mut() {
+        *key_bits = bits;
     }
     spec.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;
     if spec.key_bits() == bits {

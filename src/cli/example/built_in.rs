@@ -98,6 +98,7 @@ built_in![
     Stages "validation/calibrate/p2.toml" "what the second H100 was fitted with",
     Stages "validation/calibrate/sxm5.toml" "what the H100 SXM5 was fitted with",
     Vectors "tests/vectors/aes_gcm_test.json" "AES-GCM, of Wycheproof (Apache-2.0)",
+    Vectors "tests/vectors/aegis128L_test.json" "AEGIS-128L, of Wycheproof (Apache-2.0)",
     Vectors "tests/vectors/aegis256_test.json" "AEGIS-256, of Wycheproof (Apache-2.0)",
     Vectors "tests/vectors/gcmEncryptExtIV128.rsp" "AES-128-GCM, of NIST CAVP (public domain)",
 ];

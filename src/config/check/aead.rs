@@ -32,7 +32,7 @@ fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
         return Some(format!("{name} has no place on a link with IDE, which is AES-GCM by its standard"));
     }
     let inline = machine.tag_queue.placement == Some(TagPlacement::Inline);
-    (inline && matches!(aead, AeadSpec::GcmSiv(_)))
+    (inline && aead.model().opens_by_tag())
         .then(|| format!("{name} is opened with its tag, and an inline tag comes behind the text"))
 }
 
@@ -49,10 +49,9 @@ fn of_gcm(machine: &MachineSpec) -> Option<String> {
     open.or_else(|| family.map(|family| without(&format!("engine.ghash = {family}"))))
 }
 
-/// Pieces that end within a block of AEGIS-256X4, so that nothing of them can be passed on.
+/// Pieces that end within a block of a wide state, such as that of AEGIS-256X4, so that nothing of them can be passed on.
 fn odd_pieces(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
-    let AeadSpec::Aegis256(spec) = aead else { return None };
-    let width = spec.width();
+    let width = aead.model().block_bytes();
     let driver = &machine.driver;
     let whole = |bytes: u64| bytes.is_multiple_of(width);
     let messages = [driver.pinned.message, driver.pageable.message];

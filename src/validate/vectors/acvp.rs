@@ -100,7 +100,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
                 let algorithm = match file.algorithm.as_str() {
                     "ACVP-AES-GCM" => Algorithm::AesGcm,
                     "ACVP-AES-GMAC" => Algorithm::AesGmac,
-                    "ACVP-AES-GCM-SIV" => Algorithm::AesGcmSiv,
+                    "ACVP-AES-GCM-SIV" => Algorithm::AES_GCM_SIV,
                     other => return Err(of_file(Problem::Algorithm, other)),
                 };
                 sets.push(Set { id: file.vs_id, algorithm, groups: file.test_groups });
@@ -129,7 +129,7 @@ impl Set {
         let asked = |group: &Group, test: &Test| match (group.direction, self.algorithm) {
             (Some(AcvpDirection::Decrypt), Algorithm::AesGmac) => test.test_passed.is_none(),
             (Some(AcvpDirection::Decrypt), _) => test.test_passed.is_none() && test.pt.is_none(),
-            (_, Algorithm::AesGcmSiv) => test.ct.is_none(),
+            (_, Algorithm::AES_GCM_SIV) => test.ct.is_none(),
             _ => test.tag.is_none(),
         };
         !self.answers() && self.groups.iter().any(|group| group.tests.iter().any(|test| asked(group, test)))
@@ -192,7 +192,7 @@ impl Group {
         if !valid && direction == AcvpDirection::Encrypt {
             return Err(test.error(Problem::Contradiction));
         }
-        let (siv, gmac) = (algorithm == Algorithm::AesGcmSiv, algorithm == Algorithm::AesGmac);
+        let (siv, gmac) = (algorithm == Algorithm::AES_GCM_SIV, algorithm == Algorithm::AesGmac);
         let payload = if gmac { Some(0) } else { self.payload_len };
         // AES-GCM-SIV's ciphertext has the tag at its end, unless the test has one apart.
         let appended = siv && test.tag.is_none();

@@ -1,5 +1,6 @@
 //! What vectors are of.
 
+use crate::aead::bytes::Scheme;
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,32 +8,22 @@ pub enum Algorithm {
     AesGcm,
     /// GMAC: AES-GCM of an empty text.
     AesGmac,
-    AesGcmSiv,
-    /// AEGIS-256 with tags of 16 bytes.
-    Aegis256,
-    /// AEGIS-256X2 with tags of 16 bytes.
-    Aegis256X2,
-    /// AEGIS-256X4 with tags of 16 bytes.
-    Aegis256X4,
-    ChaCha20Poly1305,
+    /// Another AEAD, with tags of 16 bytes.
+    Aead(Scheme),
 }
 
 impl Algorithm {
-    pub const ALL: [Self; 7] = [
-        Self::AesGcm,
-        Self::AesGmac,
-        Self::AesGcmSiv,
-        Self::Aegis256,
-        Self::Aegis256X2,
-        Self::Aegis256X4,
-        Self::ChaCha20Poly1305,
-    ];
+    pub const AES_GCM_SIV: Self = Self::Aead(Scheme::GcmSiv);
+
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::AesGcm, Self::AesGmac].into_iter().chain(Scheme::ALL.into_iter().map(Self::Aead))
+    }
 
     /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) do not matter.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let bare = |name: &str| name.replace('-', "");
-        Self::ALL.into_iter().find(|algorithm| bare(algorithm.name()) == bare(name))
+        Self::all().find(|algorithm| bare(algorithm.name()) == bare(name))
     }
 
     /// As Wycheproof's files call it; for AEGIS-256X, which they do not have, in the same form.
@@ -40,27 +31,27 @@ impl Algorithm {
         match self {
             Self::AesGcm => "AES-GCM",
             Self::AesGmac => "AES-GMAC",
-            Self::AesGcmSiv => "AES-GCM-SIV",
-            Self::Aegis256 => "AEGIS256",
-            Self::Aegis256X2 => "AEGIS256X2",
-            Self::Aegis256X4 => "AEGIS256X4",
-            Self::ChaCha20Poly1305 => "CHACHA20-POLY1305",
+            Self::Aead(scheme) => scheme.wire().listed,
         }
     }
 
     pub fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
+        Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The scheme, if it is another AEAD.
+    pub const fn scheme(self) -> Option<Scheme> {
+        match self {
+            Self::AesGcm | Self::AesGmac => None,
+            Self::Aead(scheme) => Some(scheme),
+        }
     }
 
     /// What `--engine` takes for an engine of it.
     pub const fn engine(self) -> &'static str {
         match self {
             Self::AesGcm | Self::AesGmac => "h100-nvl-tdx",
-            Self::AesGcmSiv => "gcm-siv",
-            Self::Aegis256 => "aegis-256",
-            Self::Aegis256X2 => "aegis-256x2",
-            Self::Aegis256X4 => "aegis-256x4",
-            Self::ChaCha20Poly1305 => "chacha20-poly1305",
+            Self::Aead(scheme) => scheme.wire().engine,
         }
     }
 
@@ -68,7 +59,15 @@ impl Algorithm {
     pub const fn tag_bytes(self) -> &'static [usize] {
         match self {
             Self::AesGcm | Self::AesGmac => &[4, 8, 12, 13, 14, 15, 16],
-            Self::AesGcmSiv | Self::Aegis256 | Self::Aegis256X2 | Self::Aegis256X4 | Self::ChaCha20Poly1305 => &[16],
+            Self::Aead(scheme) => scheme.wire().tag_bytes,
+        }
+    }
+
+    /// Bytes that a key may have.
+    pub const fn key_bytes(self) -> &'static [usize] {
+        match self {
+            Self::AesGcm | Self::AesGmac => &[16, 24, 32],
+            Self::Aead(scheme) => scheme.wire().key_bytes,
         }
     }
 }

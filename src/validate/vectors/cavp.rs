@@ -7,6 +7,7 @@
 //! message must not open. What it is of is what a comment (`#Cipher = aes-128-gcm-siv`) says, or is not said.
 
 use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
+use crate::aead::bytes::Scheme;
 use crate::files::excerpt;
 
 const HEADERS: [&str; 5] = ["Keylen", "IVlen", "PTlen", "AADlen", "Taglen"];
@@ -62,9 +63,9 @@ impl Open {
 fn of_cipher(name: &str) -> Option<Algorithm> {
     let name = name.trim().to_ascii_lowercase();
     match name {
-        _ if name.ends_with("-gcm-siv") => Some(Algorithm::AesGcmSiv),
+        _ if name.ends_with("-gcm-siv") => Some(Algorithm::AES_GCM_SIV),
         _ if name.ends_with("-gcm") => Some(Algorithm::AesGcm),
-        _ if name == "chacha20-poly1305" => Some(Algorithm::ChaCha20Poly1305),
+        _ if name == "chacha20-poly1305" => Some(Algorithm::Aead(Scheme::ChaCha20Poly1305)),
         _ => None,
     }
 }
@@ -199,13 +200,13 @@ mod tests {
         // The first is the case of RFC 8439, section 2.8.2, in part; the bytes need not belong together here.
         let text = "COUNT = 1\nKEY= 00\nNONCE= 01\nIN= \"ab\"\nAD= \"\"\nCT= 0203\nTAG= 04\n
             #Cipher = aes-128-gcm-siv\nCOUNT = 2\nKey = 00\nIV = 01\nTag = 02\nPlaintext = 03\nCiphertext = 04\nResult = CIPHERFINAL_ERROR\n";
-        let cases = read(text, Algorithm::ChaCha20Poly1305).unwrap();
+        let cases = read(text, Algorithm::Aead(Scheme::ChaCha20Poly1305)).unwrap();
         assert_eq!(
             (cases[0].algorithm, cases[0].plaintext.as_deref()),
-            (Algorithm::ChaCha20Poly1305, Some(&b"ab"[..]))
+            (Algorithm::Aead(Scheme::ChaCha20Poly1305), Some(&b"ab"[..]))
         );
         assert_eq!((cases[0].aad.len(), &cases[0].tag[..], cases[0].valid), (0, &[4][..], true));
-        assert_eq!((cases[1].algorithm, cases[1].valid), (Algorithm::AesGcmSiv, false));
+        assert_eq!((cases[1].algorithm, cases[1].valid), (Algorithm::AES_GCM_SIV, false));
         assert_eq!(refusal("COUNT = 1\nNUNCE = 00"), (Place::Line(2), Problem::UnknownName));
         assert_eq!(refusal("COUNT = 1\nKEY = \"0"), (Place::Line(2), Problem::Hex("Key")));
     }

@@ -1,9 +1,8 @@
 //! What vectors are passed through.
 
 use super::{Algorithm, Case};
-use crate::aead::aegis256::Aegis256Spec;
-use crate::aead::aegis256::datapath::{Datapath, Event};
-use crate::aead::bytes::{self, BytesError, Scheme};
+use crate::aead::bytes::{self, BytesError};
+use crate::aead::model::{Event, Registers};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
@@ -65,7 +64,7 @@ pub type Processed = Result<(Vec<u8>, [u8; 16]), Refusal>;
 /// An implementation of AES-GCM, or of the AEAD that a file's cases are of.
 pub trait Subject {
     /// What it implements; cases of others say nothing about it.
-    fn algorithms(&self) -> &'static [Algorithm];
+    fn algorithms(&self) -> &[Algorithm];
 
     /// Text through the case's key, IV and AAD: what comes out, and the full tag.
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
@@ -77,7 +76,7 @@ pub struct Bulk;
 const GCM: [Algorithm; 2] = [Algorithm::AesGcm, Algorithm::AesGmac];
 
 impl Subject for Bulk {
-    fn algorithms(&self) -> &'static [Algorithm] {
+    fn algorithms(&self) -> &[Algorithm] {
         &GCM
     }
 
@@ -120,7 +119,7 @@ impl Structural {
 }
 
 impl Subject for Structural {
-    fn algorithms(&self) -> &'static [Algorithm] {
+    fn algorithms(&self) -> &[Algorithm] {
         &GCM
     }
 
@@ -136,38 +135,36 @@ impl Subject for Structural {
     }
 }
 
-/// An engine of another AEAD: AEGIS-256, -256X2 and -256X4 by their registers, all others by the crate that gives their bytes.
+/// An engine of another AEAD: by its registers where these are modelled, else by the crate that gives its bytes.
 #[derive(Debug)]
 pub struct Other {
     spec: AeadSpec,
+    algorithm: Option<Algorithm>,
 }
 
 impl Other {
     /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them.
     #[must_use]
-    pub const fn new(spec: AeadSpec) -> Self {
-        Self { spec }
+    pub fn new(spec: AeadSpec) -> Self {
+        let algorithm = spec.scheme().map(Algorithm::Aead);
+        Self { spec, algorithm }
     }
 }
 
 impl Subject for Other {
-    fn algorithms(&self) -> &'static [Algorithm] {
-        match self.spec.scheme() {
-            Some(Scheme::GcmSiv) => &[Algorithm::AesGcmSiv],
-            Some(Scheme::Aegis256) => &[Algorithm::Aegis256],
-            Some(Scheme::ChaCha20Poly1305) => &[Algorithm::ChaCha20Poly1305],
-            Some(Scheme::Aegis256X2) => &[Algorithm::Aegis256X2],
-            Some(Scheme::Aegis256X4) => &[Algorithm::Aegis256X4],
-            None => &[],
-        }
+    fn algorithms(&self) -> &[Algorithm] {
+        self.algorithm.as_slice()
     }
 
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let engine = |reason: &str| Refusal::Engine(reason.to_owned());
         let scheme = self.spec.scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
         let key = bytes::Key::new(scheme, &case.key)?;
-        if let AeadSpec::Aegis256(spec) = &self.spec {
-            return registers(spec, case, text, direction);
+        if case.iv.len() != scheme.nonce_bytes() {
+            return Err(BytesError::NonceBytes(case.iv.len(), scheme.name(), scheme.nonce_bytes()).into());
+        }
+        if let Some(mut registers) = self.spec.model().registers() {
+            return clocked(&mut *registers, case, text, direction);
         }
         let mut text = text.to_vec();
         let tag = match direction {
@@ -189,13 +186,8 @@ fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
     tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
 }
 
-fn registers(spec: &Aegis256Spec, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
-    let fixed = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).ok();
-    let wrong = |what: &str, bytes: &[u8]| format!("a {what} of {} bytes: AEGIS takes 32", bytes.len());
-    let key = fixed(&case.key).ok_or_else(|| Refusal::Key(wrong("key", &case.key)))?;
-    let nonce = fixed(&case.iv).ok_or_else(|| Refusal::Iv(wrong("nonce", &case.iv)))?;
-    let mut engine = Datapath::new(spec).map_err(|error| Refusal::Engine(error.to_string()))?;
-    engine.start(&key, &nonce, &case.aad, text, direction);
+fn clocked(engine: &mut dyn Registers, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
+    engine.start(&case.key, &case.iv, &case.aad, text, direction);
     let (mut output, mut made) = (Vec::new(), None);
     loop {
         engine.step(&mut |_, event| match event {

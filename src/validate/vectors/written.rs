@@ -33,7 +33,7 @@ impl Style {
     pub const fn holds(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Cavp => matches!(algorithm, Algorithm::AesGcm),
-            Self::Acvp => matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac | Algorithm::AesGcmSiv),
+            Self::Acvp => matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac | Algorithm::AES_GCM_SIV),
             Self::Wycheproof | Self::Csv | Self::Memh => true,
         }
     }
@@ -257,7 +257,7 @@ fn wycheproof_test(message: &Message, id: u64) -> Value {
 }
 
 fn acvp_group(case: &Case, encrypts: bool, gmac: bool, first: u64) -> Value {
-    let siv = case.algorithm == Algorithm::AesGcmSiv;
+    let siv = case.algorithm == Algorithm::AES_GCM_SIV;
     let mut group = json!({
         "tgId": first, "testType": "AFT", "direction": if encrypts { "encrypt" } else { "decrypt" },
         "keyLen": bits(&case.key), "aadLen": bits(&case.aad),
@@ -276,7 +276,7 @@ fn acvp_group(case: &Case, encrypts: bool, gmac: bool, first: u64) -> Value {
 fn acvp_test(case: &Case, encrypts: bool, gmac: bool, id: u64) -> Value {
     let (key, iv, aad) = (hex::encode(&case.key), hex::encode(&case.iv), hex::encode(&case.aad));
     let mut test = json!({"tcId": id, "key": key, "iv": iv, "aad": aad});
-    if case.algorithm == Algorithm::AesGcmSiv {
+    if case.algorithm == Algorithm::AES_GCM_SIV {
         test["ct"] = hex::encode([&case.ciphertext[..], &case.tag].concat()).into();
     } else {
         test["tag"] = hex::encode(&case.tag).into();

@@ -1,6 +1,6 @@
 //! Random engines of other AEADs for tests.
 
-use super::aegis256::Aegis256Spec;
+use super::aegis::AegisSpec;
 use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
 use super::gcm_siv::GcmSivSpec;
 use super::spec::AeadSpec;
@@ -22,8 +22,10 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
             compare: engine.compare,
         })
     });
-    let aegis = (prop::sample::select(vec![1, 2, 4]), 1..5_u64, cycles()).prop_map(|(lanes, round, compare)| {
-        AeadSpec::Aegis256(Aegis256Spec { lanes, round: Cycles(round), tag: None, compare })
+    let lanes = || prop::sample::select(vec![1, 2, 4]);
+    let aegis = (lanes(), 1..5_u64, cycles(), any::<bool>()).prop_map(|(lanes, round, compare, wide)| {
+        let scheme = if wide { AeadSpec::Aegis256 } else { AeadSpec::Aegis128L };
+        scheme(AegisSpec { lanes, round: Cycles(round), tag: None, compare })
     });
     let chacha = (1..4_u32, 1..21_u32, 0..4_u32, 0..9_u64, 1..40_u32).prop_map(
         |(lanes, rounds_in_hardware, registers_per_round, interval, keystream_blocks)| ChaChaSpec {

@@ -12,19 +12,21 @@
 //! | scheme | what authenticates | passes over the text to seal, open | keystream ahead | blocks of 16 B per cycle, at most | per message |
 //! | --- | --- | --- | --- | --- | --- |
 //! | [`gcm_siv`] | POLYVAL over the plaintext | 2, 1 | open only: the tag is the counter's seed | GHASH's | a key derivation of 4 or 6 AES blocks, a key expansion, the powers of H |
-//! | [`aegis256`] | the cipher's own state | 1, 1 | no: it depends on the text before | lanes / round | 16 updates before, 7 after |
+//! | [`aegis`] | the cipher's own state | 1, 1 | no: it depends on the text before | lanes / round; twice as many of AEGIS-128L | 16 updates before, of AEGIS-128L 10; 7 after |
 //! | [`chacha20_poly1305`] | Poly1305 over the ciphertext | 1, 1 | yes | that of a GHASH unit of the same form | a keystream block, the powers of r |
 //!
 //! None of them gives AES-GCM's bytes: both ends of a path must change. [`bytes`] has the bytes of whole messages, by crates; [`stream`] those of an
-//! engine, in pieces; [`standalone`] puts an engine on a bench; [`timing`] is one in a machine. What an engine is built of is in [`spec`].
+//! engine, in pieces; [`standalone`] puts an engine on a bench; [`timing`] is one in a machine. What an engine is built of is in [`spec`], what is asked
+//! of one in [`model`].
 
-pub mod aegis256;
+pub mod aegis;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub mod bytes;
 pub mod chacha20_poly1305;
 pub mod flow;
 pub mod gcm_siv;
+pub mod model;
 pub mod scheme;
 pub mod spec;
 pub mod standalone;

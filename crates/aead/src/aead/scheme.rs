@@ -39,7 +39,9 @@ impl Burst {
 }
 
 /// One message after the other through an engine.
-pub trait Scheme {
+pub trait Scheme: std::fmt::Debug + Send + Sync {
+    /// The same once more.
+    fn boxed(&self) -> Box<dyn Scheme>;
     /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
     fn load_key(&self, at: u64) -> u64;
     /// Bytes of text that are taken together.
@@ -71,5 +73,11 @@ pub trait Scheme {
             }
         }
         self.end()
+    }
+}
+
+impl Clone for Box<dyn Scheme> {
+    fn clone(&self) -> Self {
+        self.boxed()
     }
 }

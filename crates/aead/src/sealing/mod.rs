@@ -54,7 +54,7 @@ impl SealingSpec {
 
     /// From the tag to the verdict.
     #[must_use]
-    pub const fn compare(&self) -> Cycles {
+    pub fn compare(&self) -> Cycles {
         match self {
             Self::Gcm(spec) => spec.compare,
             Self::Aead(spec) => spec.compare(),
@@ -63,7 +63,7 @@ impl SealingSpec {
 
     /// Bits of a key.
     #[must_use]
-    pub const fn key_bits(&self) -> u32 {
+    pub fn key_bits(&self) -> u32 {
         match self {
             Self::Gcm(spec) => spec.key_bits,
             Self::Aead(spec) => spec.key_bits(),
@@ -81,17 +81,17 @@ impl SealingSpec {
 
     /// Where a message to be sealed passes twice: the longest one, in bytes, that is kept in between.
     #[must_use]
-    pub const fn kept_between_passes(&self) -> Option<u64> {
+    pub fn kept_between_passes(&self) -> Option<u64> {
         match self {
-            Self::Aead(AeadSpec::GcmSiv(spec)) => Some(spec.buffer.0),
-            Self::Aead(_) | Self::Gcm(_) => None,
+            Self::Aead(spec) => spec.model().buffer().map(|buffer| buffer.0),
+            Self::Gcm(_) => None,
         }
     }
 
     /// Whether a message is opened with the tag that came with it, so that the tag must be there first.
     #[must_use]
-    pub const fn opens_by_tag(&self) -> bool {
-        matches!(self, Self::Aead(AeadSpec::GcmSiv(_)))
+    pub fn opens_by_tag(&self) -> bool {
+        matches!(self, Self::Aead(spec) if spec.model().opens_by_tag())
     }
 
     /// Cycles of a product that weighs a part of a message.

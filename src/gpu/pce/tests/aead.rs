@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::aead::{
-    aegis256::Aegis256Spec,
+    aegis::AegisSpec,
     bytes,
     chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec},
     gcm_siv::GcmSivSpec,
@@ -11,7 +11,7 @@ use crate::aead::{
 use crate::gcm::spec::Closing;
 
 fn aegis(lanes: u32, tag: u64) -> AeadSpec {
-    AeadSpec::Aegis256(Aegis256Spec { lanes, round: Cycles(1), tag: Some(Bytes(tag)), compare: Cycles(1) })
+    AeadSpec::Aegis256(AegisSpec { lanes, round: Cycles(1), tag: Some(Bytes(tag)), compare: Cycles(1) })
 }
 
 fn chacha() -> AeadSpec {

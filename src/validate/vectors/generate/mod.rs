@@ -10,7 +10,7 @@ mod tests;
 pub use shape::{Choice, Dimension, Shape};
 
 use super::{Algorithm, Case, Refusal};
-use crate::aead::bytes::{self, BytesError, Scheme};
+use crate::aead::bytes::{self, BytesError};
 use crate::gcm::bulk::{BulkError, Key};
 use crate::gcm::counter;
 use crate::gcm::field::Element;
@@ -210,19 +210,8 @@ fn inverse(element: Element) -> Element {
     product
 }
 
-const fn scheme(algorithm: Algorithm) -> Option<Scheme> {
-    match algorithm {
-        Algorithm::AesGcm | Algorithm::AesGmac => None,
-        Algorithm::AesGcmSiv => Some(Scheme::GcmSiv),
-        Algorithm::Aegis256 => Some(Scheme::Aegis256),
-        Algorithm::Aegis256X2 => Some(Scheme::Aegis256X2),
-        Algorithm::Aegis256X4 => Some(Scheme::Aegis256X4),
-        Algorithm::ChaCha20Poly1305 => Some(Scheme::ChaCha20Poly1305),
-    }
-}
-
 fn seal(algorithm: Algorithm, key: &[u8], iv: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, Refusal> {
-    Ok(match scheme(algorithm) {
+    Ok(match algorithm.scheme() {
         None => Key::new(key)?.seal(iv, aad, text)?.to_vec(),
         Some(scheme) => bytes::Key::new(scheme, key)?.seal(iv, aad, text)?,
     })
@@ -230,7 +219,7 @@ fn seal(algorithm: Algorithm, key: &[u8], iv: &[u8], aad: &[u8], text: &mut [u8]
 
 fn opens(case: &Case) -> Result<bool, Refusal> {
     let mut text = case.ciphertext.clone();
-    match scheme(case.algorithm) {
+    match case.algorithm.scheme() {
         None => match Key::new(&case.key)?.open(&case.iv, &case.aad, &mut text, &case.tag) {
             Err(BulkError::Forged) => Ok(false),
             opened => Ok(opened.map(|()| true)?),

@@ -1,6 +1,7 @@
 //! What a generated message is like: one choice in each of nine dimensions, and which choices exclude each other.
 
 use super::super::Algorithm;
+use crate::aead::bytes::Scheme;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
@@ -69,14 +70,15 @@ impl Dimension {
     #[must_use]
     pub fn offered(self, algorithm: Algorithm) -> Vec<u8> {
         let gcm = matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac);
-        let (siv, gmac) = (algorithm == Algorithm::AesGcmSiv, algorithm == Algorithm::AesGmac);
+        let gmac = algorithm == Algorithm::AesGmac;
         match self {
-            Self::KeyBits if gcm => vec![0, 1, 2],
-            Self::KeyBits if siv => vec![0, 2],
-            Self::KeyBits => vec![2],
-            Self::Iv if gcm => vec![0, 1, 2, 3],
-            Self::Iv if siv || algorithm == Algorithm::ChaCha20Poly1305 => vec![0],
-            Self::Iv => vec![4],
+            Self::KeyBits => algorithm.key_bytes().iter().map(|&bytes| ((bytes - 16) / 8) as u8).collect(),
+            Self::Iv => match algorithm.scheme().map(Scheme::nonce_bytes) {
+                None => vec![0, 1, 2, 3],
+                Some(12) => vec![0],
+                Some(16) => vec![2],
+                Some(_) => vec![4],
+            },
             Self::Counter if algorithm != Algorithm::AesGcm => vec![0],
             Self::Text if gmac => vec![0],
             Self::Outcome if gmac => vec![0, 1, 3, 4, 5],

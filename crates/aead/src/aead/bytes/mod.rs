@@ -4,23 +4,24 @@
 //! | --- | --- | --- | --- |
 //! | AES-GCM-SIV (RFC 8452) | `aes-gcm-siv` | 16 or 32 bytes | 12 |
 //! | AEGIS-256, -256X2, -256X4 (draft-irtf-cfrg-aegis-aead) | `aegis` | 32 | 32 |
+//! | AEGIS-128L, -128X2, -128X4 (the same) | `aegis` | 16 | 16 |
 //! | ChaCha20-Poly1305 (RFC 8439) | `chacha20poly1305` | 32 | 12 |
 //!
 //! Tags have 16 bytes, those of AEGIS 16 or 32.
 
-use super::spec::AeadSpec;
-use aegis::{aegis256::Aegis256, aegis256x2::Aegis256X2, aegis256x4::Aegis256X4};
+pub use super::spec::Scheme;
+
+use super::stream::Pieces;
+use crate::gcm::message::SealOpen;
 use aes_gcm_siv::aead::{AeadInOut, KeyInit, Nonce, Tag};
-use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
-use chacha20poly1305::ChaCha20Poly1305;
 use thiserror::Error;
 
 /// Why a key or a nonce is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BytesError {
     /// A key of a length that the scheme does not have.
-    #[error("a key of {0} bytes: {1} takes {2}")]
-    KeyBytes(usize, &'static str, &'static str),
+    #[error("a key of {0} bytes: {1} takes {words}", words = either(.2))]
+    KeyBytes(usize, &'static str, &'static [usize]),
     /// A nonce of another length than the scheme's.
     #[error("a nonce of {0} bytes: {1} takes {2}")]
     NonceBytes(usize, &'static str, usize),
@@ -32,19 +33,40 @@ pub enum BytesError {
     Forged,
 }
 
-/// A scheme, as far as its bytes go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
-    /// AES-GCM-SIV.
-    GcmSiv,
-    /// AEGIS-256.
-    Aegis256,
-    /// AEGIS-256X2.
-    Aegis256X2,
-    /// AEGIS-256X4.
-    Aegis256X4,
-    /// ChaCha20-Poly1305.
-    ChaCha20Poly1305,
+fn either(lengths: &[usize]) -> String {
+    lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+/// Key, nonce, AAD, text in place, bytes of the tag: gives the tag, and none of a message that is too long.
+type Seal = fn(&[u8], &[u8], &[u8], &mut [u8], usize) -> Option<Vec<u8>>;
+/// Key, nonce, AAD, text in place, tag: none if the tag is another.
+type Open = fn(&[u8], &[u8], &[u8], &mut [u8], &[u8]) -> Option<()>;
+/// Key, nonce, bytes of the tag, direction.
+type InPieces = fn(&[u8], &[u8], usize, SealOpen) -> Option<Box<dyn Pieces>>;
+
+/// What is published of a scheme, and its bytes.
+///
+/// Its functions are given keys and nonces of the scheme's lengths.
+#[derive(Debug)]
+pub struct Wire {
+    /// What the standard calls it.
+    pub name: &'static str,
+    /// What files of vectors call it.
+    pub listed: &'static str,
+    /// The shipped engine.
+    pub engine: &'static str,
+    /// Bytes that a key may have.
+    pub key_bytes: &'static [usize],
+    /// Bytes of a nonce.
+    pub nonce_bytes: usize,
+    /// Bytes that a tag has in vectors, the usual length first.
+    pub tag_bytes: &'static [usize],
+    /// Seals a message.
+    pub(super) seal: Seal,
+    /// Opens one.
+    pub(super) open: Open,
+    /// Starts one in pieces.
+    pub(super) message: InPieces,
 }
 
 /// What messages look like.
@@ -52,98 +74,34 @@ pub enum Scheme {
 pub struct WireFormat {
     /// The scheme.
     pub scheme: Scheme,
-    /// Bytes of a tag: 16, or of AEGIS 32 as well.
+    /// Bytes of a tag.
     pub tag_bytes: usize,
 }
 
 impl From<Scheme> for WireFormat {
-    /// With tags of 16 bytes.
+    /// With tags of the usual length.
     fn from(scheme: Scheme) -> Self {
-        Self { scheme, tag_bytes: 16 }
+        Self { scheme, tag_bytes: scheme.wire().tag_bytes[0] }
     }
 }
 
 impl Scheme {
-    /// States of AEGIS side by side; one of any other scheme.
-    #[must_use]
-    pub const fn lanes(self) -> u32 {
-        match self {
-            Self::Aegis256X2 => 2,
-            Self::Aegis256X4 => 4,
-            Self::GcmSiv | Self::Aegis256 | Self::ChaCha20Poly1305 => 1,
-        }
-    }
-
-    pub(super) const fn wrong_key(self, key: &[u8]) -> BytesError {
-        let lengths = if matches!(self, Self::GcmSiv) { "16 or 32" } else { "32" };
-        BytesError::KeyBytes(key.len(), self.name(), lengths)
+    pub(super) fn check_key(self, key: &[u8]) -> Result<(), BytesError> {
+        let right = self.wire().key_bytes;
+        if right.contains(&key.len()) { Ok(()) } else { Err(BytesError::KeyBytes(key.len(), self.name(), right)) }
     }
 
     pub(super) const fn check_nonce(self, nonce: &[u8]) -> Result<(), BytesError> {
         let right = self.nonce_bytes();
         if nonce.len() == right { Ok(()) } else { Err(BytesError::NonceBytes(nonce.len(), self.name(), right)) }
     }
-
-    /// What the standard calls it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::GcmSiv => "AES-GCM-SIV",
-            Self::Aegis256 => "AEGIS-256",
-            Self::Aegis256X2 => "AEGIS-256X2",
-            Self::Aegis256X4 => "AEGIS-256X4",
-            Self::ChaCha20Poly1305 => "ChaCha20-Poly1305",
-        }
-    }
-
-    /// Bytes of a nonce.
-    #[must_use]
-    pub const fn nonce_bytes(self) -> usize {
-        match self {
-            Self::GcmSiv | Self::ChaCha20Poly1305 => 12,
-            Self::Aegis256 | Self::Aegis256X2 | Self::Aegis256X4 => 32,
-        }
-    }
-}
-
-impl AeadSpec {
-    /// Whose bytes an engine gives; `None` if its specification is none that can be built.
-    #[must_use]
-    pub const fn scheme(&self) -> Option<Scheme> {
-        match self {
-            Self::GcmSiv(_) => Some(Scheme::GcmSiv),
-            Self::ChaCha20Poly1305(_) => Some(Scheme::ChaCha20Poly1305),
-            Self::Aegis256(spec) => match spec.lanes {
-                1 => Some(Scheme::Aegis256),
-                2 => Some(Scheme::Aegis256X2),
-                4 => Some(Scheme::Aegis256X4),
-                _ => None,
-            },
-        }
-    }
-
-    /// What its messages look like.
-    #[must_use]
-    pub fn format(&self) -> Option<WireFormat> {
-        let tag_bytes = if let Self::Aegis256(spec) = self { spec.tag_bytes() as usize } else { 16 };
-        self.scheme().map(|scheme| WireFormat { scheme, tag_bytes })
-    }
-}
-
-/// A key of a scheme.
-#[derive(Clone)]
-enum Cipher {
-    GcmSiv128(Box<Aes128GcmSiv>),
-    GcmSiv256(Box<Aes256GcmSiv>),
-    Aegis([u8; 32]),
-    ChaCha(Box<ChaCha20Poly1305>),
 }
 
 /// A key, ready for any number of messages.
 #[derive(Clone)]
 pub struct Key {
     format: WireFormat,
-    cipher: Cipher,
+    raw: Vec<u8>,
 }
 
 impl std::fmt::Debug for Key {
@@ -152,16 +110,28 @@ impl std::fmt::Debug for Key {
     }
 }
 
-fn seal_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, BytesError> {
-    let nonce = Nonce::<C>::try_from(nonce).map_err(|_| BytesError::TooLong)?;
-    let tag = cipher.encrypt_inout_detached(&nonce, aad, text.into()).map_err(|_| BytesError::TooLong)?;
-    Ok(tag.to_vec())
+/// Seals with a cipher of RustCrypto's.
+pub(super) fn seal_in<C: AeadInOut + KeyInit>(
+    key: &[u8],
+    nonce: &[u8],
+    aad: &[u8],
+    text: &mut [u8],
+    _: usize,
+) -> Option<Vec<u8>> {
+    let (cipher, nonce) = (C::new_from_slice(key).ok()?, Nonce::<C>::try_from(nonce).ok()?);
+    Some(cipher.encrypt_inout_detached(&nonce, aad, text.into()).ok()?.to_vec())
 }
 
-fn open_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
-    let nonce = Nonce::<C>::try_from(nonce).map_err(|_| BytesError::TooLong)?;
-    let tag = Tag::<C>::try_from(tag).map_err(|_| BytesError::Forged)?;
-    cipher.decrypt_inout_detached(&nonce, aad, text.into(), &tag).map_err(|_| BytesError::Forged)
+/// Opens with a cipher of RustCrypto's.
+pub(super) fn open_in<C: AeadInOut + KeyInit>(
+    key: &[u8],
+    nonce: &[u8],
+    aad: &[u8],
+    text: &mut [u8],
+    tag: &[u8],
+) -> Option<()> {
+    let (cipher, nonce) = (C::new_from_slice(key).ok()?, Nonce::<C>::try_from(nonce).ok()?);
+    cipher.decrypt_inout_detached(&nonce, aad, text.into(), &Tag::<C>::try_from(tag).ok()?).ok()
 }
 
 impl Key {
@@ -171,21 +141,8 @@ impl Key {
     /// [`BytesError::KeyBytes`].
     pub fn new(format: impl Into<WireFormat>, key: &[u8]) -> Result<Self, BytesError> {
         let format = format.into();
-        let scheme = format.scheme;
-        let wrong = scheme.wrong_key(key);
-        let cipher = match scheme {
-            Scheme::GcmSiv if key.len() == 16 => {
-                Cipher::GcmSiv128(Box::new(Aes128GcmSiv::new_from_slice(key).map_err(|_| wrong)?))
-            }
-            Scheme::GcmSiv => Cipher::GcmSiv256(Box::new(Aes256GcmSiv::new_from_slice(key).map_err(|_| wrong)?)),
-            Scheme::ChaCha20Poly1305 => {
-                Cipher::ChaCha(Box::new(ChaCha20Poly1305::new_from_slice(key).map_err(|_| wrong)?))
-            }
-            Scheme::Aegis256 | Scheme::Aegis256X2 | Scheme::Aegis256X4 => {
-                Cipher::Aegis(key.try_into().map_err(|_| wrong)?)
-            }
-        };
-        Ok(Self { format, cipher })
+        format.scheme.check_key(key)?;
+        Ok(Self { format, raw: key.to_vec() })
     }
 
     /// Seals `text` in place and gives the tag.
@@ -193,30 +150,9 @@ impl Key {
     /// # Errors
     /// [`BytesError::NonceBytes`], [`BytesError::TooLong`].
     pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, BytesError> {
-        self.format.scheme.check_nonce(nonce)?;
-        match &self.cipher {
-            Cipher::GcmSiv128(cipher) => seal_in(&**cipher, nonce, aad, text),
-            Cipher::GcmSiv256(cipher) => seal_in(&**cipher, nonce, aad, text),
-            Cipher::ChaCha(cipher) => seal_in(&**cipher, nonce, aad, text),
-            Cipher::Aegis(key) if self.format.tag_bytes == 32 => self.seal_aegis::<32>(key, nonce, aad, text),
-            Cipher::Aegis(key) => self.seal_aegis::<16>(key, nonce, aad, text),
-        }
-    }
-
-    fn seal_aegis<const TAG: usize>(
-        &self,
-        key: &[u8; 32],
-        nonce: &[u8],
-        aad: &[u8],
-        text: &mut [u8],
-    ) -> Result<Vec<u8>, BytesError> {
-        let nonce = nonce_of_32(nonce)?;
-        let tag = match self.format.scheme {
-            Scheme::Aegis256X2 => Aegis256X2::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
-            Scheme::Aegis256X4 => Aegis256X4::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
-            _ => Aegis256::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
-        };
-        Ok(tag.to_vec())
+        let WireFormat { scheme, tag_bytes } = self.format;
+        scheme.check_nonce(nonce)?;
+        (scheme.wire().seal)(&self.raw, nonce, aad, text, tag_bytes).ok_or(BytesError::TooLong)
     }
 
     /// Opens `text` in place. On an error what `text` holds is not to be used.
@@ -224,37 +160,11 @@ impl Key {
     /// # Errors
     /// [`BytesError::Forged`], [`BytesError::NonceBytes`].
     pub fn open(&self, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
-        self.format.scheme.check_nonce(nonce)?;
-        match &self.cipher {
-            Cipher::GcmSiv128(cipher) => open_in(&**cipher, nonce, aad, text, tag),
-            Cipher::GcmSiv256(cipher) => open_in(&**cipher, nonce, aad, text, tag),
-            Cipher::ChaCha(cipher) => open_in(&**cipher, nonce, aad, text, tag),
-            Cipher::Aegis(key) if self.format.tag_bytes == 32 => self.open_aegis::<32>(key, nonce, aad, text, tag),
-            Cipher::Aegis(key) => self.open_aegis::<16>(key, nonce, aad, text, tag),
-        }
+        let WireFormat { scheme, tag_bytes } = self.format;
+        scheme.check_nonce(nonce)?;
+        let opened = (tag.len() == tag_bytes).then(|| (scheme.wire().open)(&self.raw, nonce, aad, text, tag));
+        opened.flatten().ok_or(BytesError::Forged)
     }
-
-    fn open_aegis<const TAG: usize>(
-        &self,
-        key: &[u8; 32],
-        nonce: &[u8],
-        aad: &[u8],
-        text: &mut [u8],
-        tag: &[u8],
-    ) -> Result<(), BytesError> {
-        let nonce = nonce_of_32(nonce)?;
-        let tag: &[u8; TAG] = tag.try_into().map_err(|_| BytesError::Forged)?;
-        let opened = match self.format.scheme {
-            Scheme::Aegis256X2 => Aegis256X2::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-            Scheme::Aegis256X4 => Aegis256X4::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-            _ => Aegis256::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-        };
-        opened.map_err(|_| BytesError::Forged)
-    }
-}
-
-fn nonce_of_32(nonce: &[u8]) -> Result<[u8; 32], BytesError> {
-    nonce.try_into().map_err(|_| BytesError::NonceBytes(nonce.len(), Scheme::Aegis256.name(), 32))
 }
 
 #[cfg(test)]

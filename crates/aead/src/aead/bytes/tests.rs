@@ -3,12 +3,15 @@ use crate::gcm::arbitrary::pattern;
 use aws_lc_rs::aead;
 use proptest::prelude::*;
 
-const SCHEMES: [Scheme; 5] =
-    [Scheme::GcmSiv, Scheme::Aegis256, Scheme::Aegis256X2, Scheme::Aegis256X4, Scheme::ChaCha20Poly1305];
+const SCHEMES: [Scheme; Scheme::ALL.len()] = Scheme::ALL;
 
+fn longest_key(scheme: Scheme) -> usize {
+    scheme.wire().key_bytes.iter().copied().max().unwrap()
+}
+
+/// draft-irtf-cfrg-aegis-aead: the first vectors of AEGIS-256X2 and of AEGIS-256X4, without and with AAD and text.
 #[test]
 fn aegis_256x_gives_the_tags_of_its_draft() {
-    // draft-irtf-cfrg-aegis-aead: the first vectors of AEGIS-256X2 and of AEGIS-256X4, without and with AAD and text.
     let (key, nonce): (Vec<u8>, Vec<u8>) = ((0..32).collect(), (0x10..0x30).collect());
     let (aad, text) = ([1, 2, 3, 4].repeat(2), [4, 5, 6, 7].repeat(30));
     for (scheme, empty, whole) in [
@@ -18,6 +21,30 @@ fn aegis_256x_gives_the_tags_of_its_draft() {
         let key = Key::new(scheme, &key).unwrap();
         let seal = |aad: &[u8], text: &[u8]| hex::encode(key.seal(&nonce, aad, &mut text.to_vec()).unwrap());
         assert_eq!((seal(&[], &[]), seal(&aad, &text)), (empty.into(), whole.into()), "{scheme:?}");
+    }
+}
+
+/// draft-irtf-cfrg-aegis-aead, appendix A.2: the first two vectors of AEGIS-128L, a block of zeroes and no text, with tags of both lengths.
+#[test]
+fn aegis_128l_gives_the_bytes_of_its_draft() {
+    let [key, nonce] = [0x1001_0000, 0x1000_0200].map(|start: u32| {
+        let bytes = start.to_be_bytes();
+        let start = &bytes[bytes.iter().position(|byte| *byte != 0).unwrap()..];
+        [start, &vec![0; 16 - start.len()]].concat()
+    });
+    for (tag_bytes, block, none) in [
+        (16, "abe0ece80c24868a226a35d16bdae37a", "c2b879a67def9d74e6c14f708bbcc9b4"),
+        (
+            32,
+            "25835bfbb21632176cf03840687cb968cace4617af1bd0f7d064c639a5c79ee4",
+            "1360dc9db8ae42455f6e5b6a9d488ea4f2184c4e12120249335c4ee84bafe25d",
+        ),
+    ] {
+        let key = Key::new(WireFormat { scheme: Scheme::Aegis128L, tag_bytes }, &key).unwrap();
+        let mut text = [0; 16];
+        assert_eq!(hex::encode(key.seal(&nonce, &[], &mut text).unwrap()), block);
+        assert_eq!(hex::encode(text), "c1c0e58bd913006feba00f4b3cc3594e");
+        assert_eq!(hex::encode(key.seal(&nonce, &[], &mut []).unwrap()), none);
     }
 }
 
@@ -50,8 +77,8 @@ proptest! {
     fn what_was_sealed_opens_and_with_a_bit_changed_does_not(
         seed in any::<u64>(), length in 0..300_usize, scheme in prop::sample::select(SCHEMES.to_vec()), bit in any::<prop::sample::Index>(), long in any::<bool>(),
     ) {
-        let tag_bytes = if long && scheme.nonce_bytes() == 32 { 32 } else { 16 };
-        let key = Key::new(WireFormat { scheme, tag_bytes }, &pattern(seed, 32)).unwrap();
+        let tag_bytes = if long && scheme.nonce_bytes() != 12 { 32 } else { 16 };
+        let key = Key::new(WireFormat { scheme, tag_bytes }, &pattern(seed, longest_key(scheme))).unwrap();
         let (nonce, aad, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, 33), pattern(seed ^ 3, length));
         let mut text = plain.clone();
         let tag = key.seal(&nonce, &aad, &mut text).unwrap();
@@ -72,8 +99,8 @@ fn a_key_or_nonce_of_another_length_is_refused() {
         for length in [0, 15, 24, 31, 33] {
             assert!(Key::new(scheme, &pattern(1, length)).is_err(), "{scheme:?}");
         }
-        let key = Key::new(scheme, &[0; 32]).unwrap();
-        for length in [0, 11, 16, 31, 33] {
+        let key = Key::new(scheme, &vec![0; longest_key(scheme)]).unwrap();
+        for length in [0, 11, 17, 31, 33] {
             let right = scheme.nonce_bytes();
             let refused = Err(BytesError::NonceBytes(length, scheme.name(), right));
             assert_eq!(key.seal(&vec![0; length], &[], &mut []), refused);

@@ -21,13 +21,18 @@
 //! | tag | Poly1305 known, then `finish` cycles: the last carries, and s |
 //! | next message | after text and tag of the one before |
 
+mod stream;
+
+use super::bytes::{Scheme as Wired, Wire, open_in, seal_in};
 use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
+use super::model::{AfterSuccess, Hardware, Model};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
 use crate::gcm::structure::Structure;
 use crate::units::Cycles;
+use chacha20poly1305::ChaCha20Poly1305;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -144,6 +149,56 @@ impl ChaCha20Poly1305Spec {
     }
 }
 
+impl Model for &ChaCha20Poly1305Spec {
+    fn check(&self) -> Result<(), SpecError> {
+        ChaCha20Poly1305Spec::check(self)
+    }
+
+    fn compare(&self) -> Cycles {
+        self.compare
+    }
+
+    fn key_bits(&self) -> u32 {
+        256
+    }
+
+    fn scheme(&self) -> Option<Wired> {
+        Some(Wired::ChaCha20Poly1305)
+    }
+
+    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
+        Ok(Box::new(ChaChaTiming::new(self)?))
+    }
+
+    fn hardware(&self) -> Hardware {
+        Hardware::Unknown("no published figure for ChaCha20 rounds or Poly1305 multipliers in gates")
+    }
+
+    /// At most 8 ceil(bytes / 16) / 2^106 (Bernstein, "The Poly1305-AES message-authentication code", 2005), with a block of lengths.
+    fn forgery_log2(&self, message_bytes: u64) -> f64 {
+        let blocks = message_bytes.div_ceil(16) + 1;
+        (8.0 * blocks as f64).log2() - 106.0
+    }
+
+    /// The key of Poly1305 is one-time (RFC 8439).
+    fn after_success(&self) -> AfterSuccess {
+        AfterSuccess::AsBefore
+    }
+}
+
+/// The bytes, by the crate `chacha20poly1305`.
+pub const WIRE: Wire = Wire {
+    name: "ChaCha20-Poly1305",
+    listed: "CHACHA20-POLY1305",
+    engine: "chacha20-poly1305",
+    key_bytes: &[32],
+    nonce_bytes: 12,
+    tag_bytes: &[16],
+    seal: seal_in::<ChaCha20Poly1305>,
+    open: open_in::<ChaCha20Poly1305>,
+    message: |key, nonce, _, direction| Some(Box::new(stream::ChaChaMessage::new(key, nonce, direction)?)),
+};
+
 /// The timing.
 #[derive(Debug, Clone)]
 pub struct ChaChaTiming {
@@ -183,6 +238,10 @@ impl ChaChaTiming {
 }
 
 impl Scheme for ChaChaTiming {
+    fn boxed(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+
     /// The key needs no set-up.
     fn load_key(&self, at: u64) -> u64 {
         at

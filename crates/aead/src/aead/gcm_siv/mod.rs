@@ -25,12 +25,17 @@
 //!
 //! POLYVAL is a GHASH unit: RFC 8452, appendix A, maps one to the other by mirrored bits and a wired multiplication by x.
 
+mod stream;
+
+use super::bytes::{Scheme as Wired, Wire, open_in, seal_in};
 use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
+use super::model::{AfterSuccess, Hardware, Model};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
+use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,12 +90,83 @@ impl GcmSivSpec {
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 
+    /// Rounds of an AES block.
+    const fn rounds(&self) -> u32 {
+        if self.key_bits == 128 { 10 } else { 14 }
+    }
+
     /// AES blocks that derive a message's keys: 4 or 6.
     #[must_use]
     pub const fn derivation_blocks(&self) -> u64 {
         2 + self.key_bits as u64 / 64
     }
 }
+
+impl Model for &GcmSivSpec {
+    fn check(&self) -> Result<(), SpecError> {
+        GcmSivSpec::check(self)
+    }
+
+    fn compare(&self) -> Cycles {
+        self.compare
+    }
+
+    fn key_bits(&self) -> u32 {
+        self.key_bits
+    }
+
+    fn scheme(&self) -> Option<Wired> {
+        Some(Wired::GcmSiv)
+    }
+
+    fn buffer(&self) -> Option<Bytes> {
+        Some(self.buffer)
+    }
+
+    fn opens_by_tag(&self) -> bool {
+        true
+    }
+
+    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
+        Ok(Box::new(GcmSivTiming::new(self)?))
+    }
+
+    fn hardware(&self) -> Hardware {
+        let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
+        Hardware::Lanes { aes, rounds: self.rounds(), ghash, buffer: Some(self.buffer) }
+    }
+
+    /// Twice GCM's bound: one bit of POLYVAL's value is cleared before it is enciphered into the tag (RFC 8452, section 4), so values that
+    /// differ by 0 or by that bit have the same tag, and m + 1 roots of either difference pass, for m blocks of AAD and text.
+    fn forgery_log2(&self, message_bytes: u64) -> f64 {
+        let blocks = message_bytes.div_ceil(16) + 1;
+        (2.0 * (blocks as f64 + 1.0)).log2() - 128.0
+    }
+
+    /// POLYVAL's key is derived from the nonce.
+    fn after_success(&self) -> AfterSuccess {
+        AfterSuccess::AsBefore
+    }
+}
+
+/// The bytes, by the crate `aes-gcm-siv`.
+pub const WIRE: Wire = Wire {
+    name: "AES-GCM-SIV",
+    listed: "AES-GCM-SIV",
+    engine: "gcm-siv",
+    key_bytes: &[16, 32],
+    nonce_bytes: 12,
+    tag_bytes: &[16],
+    seal: |key, nonce, aad, text, tag_bytes| match key.len() {
+        16 => seal_in::<Aes128GcmSiv>(key, nonce, aad, text, tag_bytes),
+        _ => seal_in::<Aes256GcmSiv>(key, nonce, aad, text, tag_bytes),
+    },
+    open: |key, nonce, aad, text, tag| match key.len() {
+        16 => open_in::<Aes128GcmSiv>(key, nonce, aad, text, tag),
+        _ => open_in::<Aes256GcmSiv>(key, nonce, aad, text, tag),
+    },
+    message: |key, nonce, _, direction| Some(Box::new(stream::GcmSivMessage::new(key, nonce, direction)?)),
+};
 
 /// The timing.
 #[derive(Debug, Clone)]
@@ -118,7 +194,6 @@ impl GcmSivTiming {
     /// What [`GcmSivSpec::check`] says.
     pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
         spec.check()?;
-        let rounds = if spec.key_bits == 128 { 10 } else { 14 };
         let flow = Flow {
             ports: spec.aes.lanes.into(),
             unit: 1,
@@ -130,7 +205,7 @@ impl GcmSivTiming {
             compare: spec.compare.0,
             derivation: spec.derivation_blocks(),
             flow,
-            lanes: Lanes::new(&spec.aes, rounds),
+            lanes: Lanes::new(&spec.aes, spec.rounds()),
             polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
             direction: SealOpen::Open,
@@ -149,6 +224,10 @@ impl GcmSivTiming {
 }
 
 impl Scheme for GcmSivTiming {
+    fn boxed(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

@@ -9,15 +9,13 @@
 //! The metrics are those of [an AES-GCM engine](crate::gcm::standalone). Where the tag is valid before the last output, as that of AES-GCM-SIV to seal, the
 //! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
 //!
-//! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
+//! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). An engine whose registers are modelled is clocked through them as well, and the run
 //! fails if its bytes or its cycles differ from either.
 
-use super::aegis256::{self, datapath};
 use super::bytes::{BytesError, Key, Scheme};
 use super::flow::Dates;
-use super::scheme::Scheme as _;
+use super::model::{Event, Registers};
 use super::spec::AeadSpec;
-use super::timing::Engine;
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::SpecError;
@@ -77,7 +75,8 @@ pub struct Outcome {
 /// # Errors
 /// An engine that cannot be built, or a message that it cannot take.
 pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
-    let (mut timing, format) = (Engine::new(spec)?, spec.format().unwrap_or(Scheme::Aegis256.into()));
+    let model = spec.model();
+    let (mut timing, format) = (model.timing()?, spec.format().unwrap_or(Scheme::Aegis256.into()));
     let scheme = format.scheme;
     let raw = bench.key(spec.key_bits());
     let key = Key::new(format, &raw)?;
@@ -92,10 +91,10 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
         // The first message starts with its key.
         let begins = if number == 0 { timing.load_key(0) } else { start };
         let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
-        if let AeadSpec::Aegis256(spec) = spec {
+        if let Some(mut engine) = model.registers() {
             let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
             let wrong = |what| Wrong { message: number + 1, what };
-            clocked(spec, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
+            clocked(&mut *engine, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
         }
         let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
         let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
@@ -112,9 +111,9 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
 
 /// How often text passes, and what of it is held in between.
 fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), StandaloneError> {
-    match (spec, bench.direction) {
-        (AeadSpec::GcmSiv(spec), SealOpen::Seal) => {
-            let (message, buffer) = (Bytes(16 * bench.blocks), spec.buffer);
+    match (spec.model().buffer(), bench.direction) {
+        (Some(buffer), SealOpen::Seal) => {
+            let message = Bytes(16 * bench.blocks);
             if message <= buffer { Ok((2, message.0)) } else { Err(StandaloneError::Buffer { message, buffer }) }
         }
         _ => Ok((1, 0)),
@@ -129,31 +128,29 @@ struct Inputs<'a> {
     text: &'a [u8],
 }
 
-/// Clocks the registers of AEGIS-256 through a message and holds them against crate and timing. Says what is wrong.
+/// Clocks registers through a message and holds them against crate and timing. Says what is wrong.
 fn clocked(
-    spec: &aegis256::Aegis256Spec,
+    engine: &mut dyn Registers,
     inputs: &Inputs<'_>,
     direction: SealOpen,
     start: u64,
     (output, tag, dates): (&[u8], &[u8], Dates),
 ) -> Result<(), &'static str> {
-    let mut engine = datapath::Datapath::new(spec).map_err(|_| "specification")?;
-    let (Ok(key), Ok(nonce)) = (inputs.key.try_into(), inputs.nonce.try_into()) else { return Err("key or nonce") };
-    engine.start(key, nonce, inputs.aad, inputs.text, direction);
+    engine.start(inputs.key, inputs.nonce, inputs.aad, inputs.text, direction);
     let mut seen = Dates { verdict: dates.verdict, ..Dates::default() };
     let (mut written, mut right, mut made) = (0, true, None);
     while made.is_none() {
         engine.step(&mut |cycle, event| {
             let at = start + cycle;
             match event {
-                datapath::Event::Aad | datapath::Event::Taken => _ = seen.first_input.get_or_insert(at),
-                datapath::Event::Text(text) => {
+                Event::Aad | Event::Taken => _ = seen.first_input.get_or_insert(at),
+                Event::Text(text) => {
                     seen.first_text.get_or_insert(at);
                     seen.last_text = Some(at);
                     right &= output.get(written..written + text.len()) == Some(&text[..]);
                     written += text.len();
                 }
-                datapath::Event::Tag(tag) => {
+                Event::Tag(tag) => {
                     seen.tag = at;
                     made = Some(tag);
                 }

@@ -9,32 +9,32 @@
 //!                      +---------------------------+
 //! ```
 //!
-//! | scheme | built of |
-//! | --- | --- |
-//! | `gcm_siv` | AES blocks and POLYVAL |
-//! | `aegis256` | AES rounds |
-//! | `chacha20_poly1305` | ChaCha20 and Poly1305 |
+//! Each scheme builds them of its parts: AES blocks and POLYVAL, AES rounds, ChaCha20 and Poly1305.
 //!
 //! [`bytes`](super::bytes) has the same schemes from the crates that offer them whole. Those take a message at once and do not say which tag they
 //! expected; a machine's two ends have one each, so that every run holds one against the other.
 
-mod aegis256;
-mod chacha20_poly1305;
-mod gcm_siv;
-
-use super::bytes::{BytesError, Scheme, WireFormat};
+use super::bytes::{BytesError, WireFormat};
 use crate::gcm::message::SealOpen;
+use std::fmt::Debug;
+
+/// A message of a scheme in flight, without AAD.
+pub(super) trait Pieces: Debug + Send + Sync {
+    /// Takes the tag that came with a message to be opened.
+    fn seed(&mut self, _tag: &[u8]) {}
+    /// Takes the next text of a message to be sealed that passes twice, for the first time.
+    fn absorb(&mut self, _text: &[u8]) {}
+    /// All text has passed for the first time.
+    fn turn(&mut self) {}
+    /// Enciphers or deciphers the next bytes in place.
+    fn update(&mut self, text: &mut [u8]);
+    /// The tag over what has been taken so far.
+    fn tag(&self) -> Vec<u8>;
+}
 
 /// A message in flight, without AAD.
 #[derive(Debug)]
-pub struct Stream(AeadMessage);
-
-#[derive(Debug)]
-enum AeadMessage {
-    GcmSiv(Box<gcm_siv::GcmSivMessage>),
-    Aegis256(Box<aegis256::Aegis256Message>),
-    ChaCha(Box<chacha20_poly1305::ChaChaMessage>),
-}
+pub struct Stream(Box<dyn Pieces>);
 
 impl Stream {
     /// Starts a message.
@@ -44,71 +44,46 @@ impl Stream {
     pub fn new(format: WireFormat, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
         let WireFormat { scheme, tag_bytes } = format;
         scheme.check_nonce(nonce)?;
-        let wrong = || scheme.wrong_key(key);
-        Ok(Self(match scheme {
-            Scheme::GcmSiv => {
-                AeadMessage::GcmSiv(Box::new(gcm_siv::GcmSivMessage::new(key, nonce, direction).ok_or_else(wrong)?))
-            }
-            Scheme::ChaCha20Poly1305 => AeadMessage::ChaCha(Box::new(
-                chacha20_poly1305::ChaChaMessage::new(key, nonce, direction).ok_or_else(wrong)?,
-            )),
-            Scheme::Aegis256 | Scheme::Aegis256X2 | Scheme::Aegis256X4 => {
-                let message = aegis256::Aegis256Message::new(scheme.lanes(), tag_bytes, key, nonce, direction);
-                AeadMessage::Aegis256(Box::new(message.ok_or_else(wrong)?))
-            }
-        }))
+        scheme.check_key(key)?;
+        (scheme.wire().message)(key, nonce, tag_bytes, direction).map(Self).ok_or(BytesError::TooLong)
     }
 
     /// Takes the tag that came with a message to be opened. Only AES-GCM-SIV needs it.
     pub fn seed(&mut self, tag: &[u8]) {
-        if let AeadMessage::GcmSiv(message) = &mut self.0 {
-            message.seed(tag);
-        }
+        self.0.seed(tag);
     }
 
     /// Takes the next text of a message to be sealed that passes twice, for the first time.
     pub fn absorb(&mut self, text: &[u8]) {
-        if let AeadMessage::GcmSiv(message) = &mut self.0 {
-            message.absorb(text);
-        }
+        self.0.absorb(text);
     }
 
     /// All text has passed for the first time.
     pub fn turn(&mut self) {
-        if let AeadMessage::GcmSiv(message) = &mut self.0 {
-            message.turn();
-        }
+        self.0.turn();
     }
 
     /// Enciphers or deciphers the next bytes in place.
     pub fn update(&mut self, text: &mut [u8]) {
-        match &mut self.0 {
-            AeadMessage::GcmSiv(message) => message.update(text),
-            AeadMessage::Aegis256(message) => message.update(text),
-            AeadMessage::ChaCha(message) => message.update(text),
-        }
+        self.0.update(text);
     }
 
     /// The tag over what has been taken so far.
     #[must_use]
     pub fn tag(&self) -> Vec<u8> {
-        match &self.0 {
-            AeadMessage::GcmSiv(message) => message.tag(),
-            AeadMessage::Aegis256(message) => message.tag(),
-            AeadMessage::ChaCha(message) => message.tag(),
-        }
+        self.0.tag()
     }
 }
 
 /// Whole blocks out of pieces of any length.
 #[derive(Debug, Clone, Default)]
-struct Blocks {
+pub(super) struct Blocks {
     held: Vec<u8>,
 }
 
 impl Blocks {
     /// Takes bytes; gives every block of `N` bytes that is complete.
-    fn take<const N: usize>(&mut self, mut bytes: &[u8], mut block: impl FnMut([u8; N])) {
+    pub(super) fn take<const N: usize>(&mut self, mut bytes: &[u8], mut block: impl FnMut([u8; N])) {
         if !self.held.is_empty() {
             let (first, rest) = bytes.split_at(bytes.len().min(N - self.held.len()));
             self.held.extend_from_slice(first);
@@ -124,7 +99,7 @@ impl Blocks {
     }
 
     /// The last block, padded with zeroes, if one is not complete.
-    fn padded<const N: usize>(&self) -> Option<[u8; N]> {
+    pub(super) fn padded<const N: usize>(&self) -> Option<[u8; N]> {
         let mut block = [0; N];
         block[..self.held.len()].copy_from_slice(&self.held);
         (!self.held.is_empty()).then_some(block)

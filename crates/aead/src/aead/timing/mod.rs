@@ -11,7 +11,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | accepts | what its scheme takes: see [`Scheme`]'s three implementations |
+//! | accepts | what its scheme takes: see [`Scheme`]'s implementations |
 //! | passes | one; two where AES-GCM-SIV seals: all of the text goes by once for the tag, then once more to be enciphered |
 //! | block | text of an incomplete block waits for the next burst |
 //! | next message | when text and tag of the one before are out |
@@ -19,86 +19,16 @@
 //!
 //! As in [`the timing of AES-GCM`](crate::gcm::timing), a call gives the cycles that the engine will need, whenever these lie.
 
-use super::flow::Dates;
-use super::scheme::{Burst, Scheme};
+use super::scheme::Scheme;
 use super::spec::AeadSpec;
-use super::{aegis256, chacha20_poly1305, gcm_siv};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::SpecError;
 use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
 
-/// The timing of any scheme.
-#[derive(Debug, Clone)]
-pub enum Engine {
-    /// AES-GCM-SIV.
-    GcmSiv(gcm_siv::GcmSivTiming),
-    /// AEGIS-256.
-    Aegis256(aegis256::Aegis256Timing),
-    /// ChaCha20-Poly1305.
-    ChaCha20Poly1305(chacha20_poly1305::ChaChaTiming),
-}
-
-impl Engine {
-    /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AeadSpec::check`] says.
-    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
-        Ok(match spec {
-            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::GcmSivTiming::new(spec)?),
-            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Aegis256Timing::new(spec)?),
-            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::ChaChaTiming::new(spec)?),
-        })
-    }
-
-    fn scheme(&self) -> &dyn Scheme {
-        match self {
-            Self::GcmSiv(timing) => timing,
-            Self::Aegis256(timing) => timing,
-            Self::ChaCha20Poly1305(timing) => timing,
-        }
-    }
-
-    fn scheme_mut(&mut self) -> &mut dyn Scheme {
-        match self {
-            Self::GcmSiv(timing) => timing,
-            Self::Aegis256(timing) => timing,
-            Self::ChaCha20Poly1305(timing) => timing,
-        }
-    }
-}
-
-impl Scheme for Engine {
-    fn load_key(&self, at: u64) -> u64 {
-        self.scheme().load_key(at)
-    }
-    fn block_bytes(&self) -> u64 {
-        self.scheme().block_bytes()
-    }
-    fn passes_twice(&self, direction: SealOpen) -> bool {
-        self.scheme().passes_twice(direction)
-    }
-    fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
-        self.scheme_mut().begin(at, shape)
-    }
-    fn seed(&mut self, at: u64) {
-        self.scheme_mut().seed(at);
-    }
-    fn take(&mut self, visible: u64, blocks: u64) -> Burst {
-        self.scheme_mut().take(visible, blocks)
-    }
-    fn turn(&mut self) {
-        self.scheme_mut().turn();
-    }
-    fn end(&mut self) -> Dates {
-        self.scheme_mut().end()
-    }
-}
-
 /// An engine that is fed in bursts of bytes.
 #[derive(Debug, Clone)]
 pub struct AeadTiming {
-    engine: Engine,
+    engine: Box<dyn Scheme>,
     block: u64,
     text_bytes: u64,
     /// Bytes of the pass that have not come.
@@ -123,7 +53,7 @@ impl AeadTiming {
     /// # Errors
     /// What [`AeadSpec::check`] says.
     pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
-        let engine = Engine::new(spec)?;
+        let engine = spec.model().timing()?;
         Ok(Self {
             block: engine.block_bytes(),
             engine,

@@ -1,11 +1,13 @@
 use super::*;
 use crate::aead::arbitrary::any_aead;
+use crate::aead::{aegis, flow::Dates};
+use crate::gcm::message::Shape;
 use crate::units::Cycles;
 use proptest::prelude::*;
 
 /// What an engine alone says of a message, and the same engine fed in bursts that are all there.
 fn both(spec: &AeadSpec, blocks: u64, direction: SealOpen, burst: u64) -> (Dates, AeadTiming, Accepted, Finished) {
-    let mut alone = Engine::new(spec).unwrap();
+    let mut alone = spec.model().timing().unwrap();
     let start = alone.load_key(0);
     let dates = alone.message(start, &Shape::new(0, 16 * blocks, direction));
     let mut timing = AeadTiming::new(spec).unwrap();
@@ -61,7 +63,7 @@ proptest! {
 
 #[test]
 fn a_slow_state_makes_text_wait_and_says_so() {
-    let aegis = aegis256::Aegis256Spec { lanes: 2, round: Cycles(3), tag: None, compare: Cycles(0) };
+    let aegis = aegis::AegisSpec { lanes: 2, round: Cycles(3), tag: None, compare: Cycles(0) };
     let mut timing = AeadTiming::new(&AeadSpec::Aegis256(aegis)).unwrap();
     timing.start(0, 128, SealOpen::Seal);
     // 1 + 16 x 3 cycles, then a block of 32 bytes every third cycle.

@@ -232,7 +232,7 @@ pub enum SpecError {
         takes: &'static str,
     },
     /// AEGIS is defined for some numbers of lanes only.
-    #[error("lanes is {0}: AEGIS-256 has 1, AEGIS-256X2 has 2, AEGIS-256X4 has 4")]
+    #[error("lanes is {0}: AEGIS-256 and AEGIS-128L have 1, their X2 has 2, their X4 has 4")]
     Lanes(u32),
     /// AEGIS has tags of two lengths.
     #[error("tag is {0} B: AEGIS has tags of 16 B and of 32 B")]

@@ -1,6 +1,6 @@
 //! ChaCha20-Poly1305: RFC 8439, section 2.8.
 
-use super::Blocks;
+use crate::aead::stream::{Blocks, Pieces};
 use crate::gcm::message::SealOpen;
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
@@ -38,8 +38,10 @@ impl ChaChaMessage {
         let Self { blocks, hash, .. } = self;
         blocks.take(cipher, |block: [u8; 16]| hash.update(&[block.into()]));
     }
+}
 
-    pub fn update(&mut self, text: &mut [u8]) {
+impl Pieces for ChaChaMessage {
+    fn update(&mut self, text: &mut [u8]) {
         if self.direction == SealOpen::Open {
             self.hash(text);
         }
@@ -50,7 +52,7 @@ impl ChaChaMessage {
         }
     }
 
-    pub fn tag(&self) -> Vec<u8> {
+    fn tag(&self) -> Vec<u8> {
         let mut hash = self.hash.clone();
         if let Some(last) = self.blocks.padded::<16>() {
             hash.update(&[last.into()]);

@@ -1,6 +1,6 @@
 //! AES-GCM-SIV: RFC 8452, section 4.
 
-use super::Blocks;
+use crate::aead::stream::{Blocks, Pieces};
 use crate::gcm::bulk::Key;
 use crate::gcm::message::SealOpen;
 use polyval::Polyval;
@@ -56,21 +56,38 @@ impl GcmSivMessage {
         })
     }
 
-    pub fn seed(&mut self, tag: &[u8]) {
+    /// The tag of the plaintext so far.
+    fn computed(&self) -> [u8; 16] {
+        let mut hash = self.hash.clone();
+        if let Some(last) = self.blocks.padded::<16>() {
+            hash.update(&[last.into()]);
+        }
+        let mut length = [0; 16];
+        length[8..].copy_from_slice(&(8 * self.hashed).to_le_bytes());
+        hash.update(&[length.into()]);
+        let mut sum: [u8; 16] = hash.finalize().into();
+        sum.iter_mut().zip(self.nonce).for_each(|(byte, nonce)| *byte ^= nonce);
+        sum[15] &= 0x7f;
+        self.key.encrypt_block(sum)
+    }
+}
+
+impl Pieces for GcmSivMessage {
+    fn seed(&mut self, tag: &[u8]) {
         self.seed = tag.try_into().unwrap_or_default();
     }
 
-    pub fn absorb(&mut self, text: &[u8]) {
+    fn absorb(&mut self, text: &[u8]) {
         let Self { blocks, hash, hashed, .. } = self;
         *hashed += text.len() as u64;
         blocks.take(text, |block: [u8; 16]| hash.update(&[block.into()]));
     }
 
-    pub fn turn(&mut self) {
+    fn turn(&mut self) {
         self.seed = self.computed();
     }
 
-    pub fn update(&mut self, text: &mut [u8]) {
+    fn update(&mut self, text: &mut [u8]) {
         for byte in &mut *text {
             let place = (self.passed % 16) as usize;
             if place == 0 {
@@ -88,25 +105,10 @@ impl GcmSivMessage {
         }
     }
 
-    pub fn tag(&self) -> Vec<u8> {
+    fn tag(&self) -> Vec<u8> {
         match self.direction {
             SealOpen::Seal => self.seed.to_vec(),
             SealOpen::Open => self.computed().to_vec(),
         }
-    }
-
-    /// The tag of the plaintext so far.
-    fn computed(&self) -> [u8; 16] {
-        let mut hash = self.hash.clone();
-        if let Some(last) = self.blocks.padded::<16>() {
-            hash.update(&[last.into()]);
-        }
-        let mut length = [0; 16];
-        length[8..].copy_from_slice(&(8 * self.hashed).to_le_bytes());
-        hash.update(&[length.into()]);
-        let mut sum: [u8; 16] = hash.finalize().into();
-        sum.iter_mut().zip(self.nonce).for_each(|(byte, nonce)| *byte ^= nonce);
-        sum[15] &= 0x7f;
-        self.key.encrypt_block(sum)
     }
 }

@@ -1,11 +1,12 @@
-//! AEGIS-256 and AEGIS-256X: draft-irtf-cfrg-aegis-aead, sections 2.4 and 2.6, on the state of the [registers](crate::aead::aegis256::datapath).
+//! Messages in pieces: draft-irtf-cfrg-aegis-aead, sections 2.2 to 2.6, on the state of the [registers](super::datapath).
 
-use crate::aead::aegis256::datapath::State;
+use super::{Form, datapath::State};
+use crate::aead::stream::Pieces;
 use crate::gcm::message::SealOpen;
 
 /// A message in flight.
 #[derive(Debug)]
-pub struct Aegis256Message {
+pub struct AegisMessage {
     direction: SealOpen,
     state: State,
     tag_bytes: usize,
@@ -16,15 +17,16 @@ pub struct Aegis256Message {
     bytes: u64,
 }
 
-impl Aegis256Message {
+impl AegisMessage {
     /// Mixes key and nonce into the state.
-    pub fn new(lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
-        let (key, nonce) = (key.try_into().ok()?, nonce.try_into().ok()?);
-        let (row, keystream, width) = (Vec::new(), Vec::new(), 16 * lanes as usize);
-        Some(Self { direction, state: State::mixed(lanes, key, nonce), tag_bytes, width, row, keystream, bytes: 0 })
+    pub fn new(form: Form, lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: SealOpen) -> Self {
+        let (row, keystream, width) = (Vec::new(), Vec::new(), 16 * form.words() * lanes as usize);
+        Self { direction, state: State::mixed(form, lanes, key, nonce), tag_bytes, width, row, keystream, bytes: 0 }
     }
+}
 
-    pub fn update(&mut self, text: &mut [u8]) {
+impl Pieces for AegisMessage {
+    fn update(&mut self, text: &mut [u8]) {
         self.bytes += text.len() as u64;
         let mut left = text;
         while !left.is_empty() {
@@ -49,7 +51,7 @@ impl Aegis256Message {
         }
     }
 
-    pub fn tag(&self) -> Vec<u8> {
+    fn tag(&self) -> Vec<u8> {
         let mut state = self.state.clone();
         if !self.row.is_empty() {
             state.update(&self.row);

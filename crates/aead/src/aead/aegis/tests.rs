@@ -1,19 +1,29 @@
-use super::datapath::{Datapath, Event};
+use super::datapath::Datapath;
 use super::*;
 use crate::aead::bytes::{Key, Scheme, WireFormat};
+use crate::aead::model::Event;
 use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
 
-fn spec(lanes: u32, round: u64) -> Aegis256Spec {
-    Aegis256Spec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }
+const SCHEMES: [(Form, u32, Scheme); 6] = [
+    (Form::Wide256, 1, Scheme::Aegis256),
+    (Form::Wide256, 2, Scheme::Aegis256X2),
+    (Form::Wide256, 4, Scheme::Aegis256X4),
+    (Form::Long128, 1, Scheme::Aegis128L),
+    (Form::Long128, 2, Scheme::Aegis128X2),
+    (Form::Long128, 4, Scheme::Aegis128X4),
+];
+
+fn spec(lanes: u32, round: u64) -> AegisSpec {
+    AegisSpec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }
 }
 
 /// What one message of the datapath shows: dates, text, tag, and the cycle of each block taken.
 fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: SealOpen) -> (Dates, Vec<u8>, Vec<u8>, Vec<u64>) {
     let [key, nonce, aad, text] = input;
-    engine.start(&key[..].try_into().unwrap(), &nonce[..].try_into().unwrap(), aad, text, direction);
+    engine.start(key, nonce, aad, text, direction);
     let (mut dates, mut output, mut taken, mut tag) = (Dates::default(), Vec::new(), Vec::new(), None);
     while tag.is_none() {
         engine.step(&mut |at, event| match event {
@@ -42,17 +52,16 @@ proptest! {
 
     #[test]
     fn the_registers_give_the_bytes_of_the_crate_and_the_cycles_of_the_timing_model(
-        (lanes, scheme) in prop::sample::select(vec![(1, Scheme::Aegis256), (2, Scheme::Aegis256X2), (4, Scheme::Aegis256X4)]),
-        round in 1..6_u64, seed in any::<u64>(), long in any::<bool>(),
+        (form, lanes, scheme) in prop::sample::select(SCHEMES.to_vec()), round in 1..6_u64, seed in any::<u64>(), long in any::<bool>(),
         messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
     ) {
         let tag_bytes = if long { 32 } else { 16 };
-        let spec = Aegis256Spec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
+        let spec = AegisSpec { tag: Some(Size(tag_bytes)), ..spec(lanes, round) };
         let format = WireFormat { scheme, tag_bytes: tag_bytes as usize };
-        let (mut timing, mut engine) = (Aegis256Timing::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
+        let (mut timing, mut engine) = (AegisTiming::new(Aegis { form, spec: &spec }).unwrap(), Datapath::new(Aegis { form, spec: &spec }).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
-            let (key, nonce, aad, plain) = (of(0, 32), of(1, 32), of(2, aad), of(3, length));
+            let (key, nonce, aad, plain) = (of(0, form.key_bytes() as usize), of(1, form.key_bytes() as usize), of(2, aad), of(3, length));
             let mut cipher = plain.clone();
             let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
             let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
@@ -69,30 +78,37 @@ proptest! {
 
     #[test]
     fn throughput_tail_and_start_have_their_closed_forms(
-        lanes in prop::sample::select(vec![1_u32, 2, 4]), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
+        (form, lanes, _) in prop::sample::select(SCHEMES.to_vec()), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
     ) {
-        let width = 16 * u64::from(lanes);
-        let dates = Aegis256Timing::new(&spec(lanes, round)).unwrap().message(at, &Shape::new(aad * width, text * width, SealOpen::Seal));
+        let spec = spec(lanes, round);
+        let engine = Aegis { form, spec: &spec };
+        let width = engine.width();
+        let dates = AegisTiming::new(engine).unwrap().message(at, &Shape::new(aad * width, text * width, SealOpen::Seal));
         let (first, last) = (dates.first_text.unwrap(), dates.last_text.unwrap());
-        prop_assert_eq!(dates.first_input.unwrap() - at, 1 + 16 * round);
+        prop_assert_eq!(dates.first_input.unwrap() - at, 1 + if form == Form::Wide256 { 16 } else { 10 } * round);
         prop_assert_eq!(first - dates.first_input.unwrap(), 1 + aad * round);
         prop_assert_eq!(last - first, (text - 1) * round);
         prop_assert_eq!(dates.tag - last, 8 * round);
     }
 }
 
+/// An update of AEGIS-256 brings a block into S0, the next one into S1, which the keystream sees; AEGIS-128L in the same time into S1 and S5.
 #[test]
-fn a_bit_of_a_block_reaches_the_keystream_two_blocks_later_and_not_before() {
-    let mut engine = Datapath::new(&spec(1, 1)).unwrap();
-    let mut sealed = |text: Vec<u8>| run(&mut engine, &[vec![7; 32], vec![9; 32], Vec::new(), text], SealOpen::Seal).1;
-    let (plain, mut other) = (vec![0; 64], vec![0; 64]);
-    other[16] ^= 1;
-    let (one, two) = (sealed(plain), sealed(other));
-    assert_eq!(one[..16], two[..16]);
-    assert_eq!(one[16] ^ two[16], 1);
-    // An update brings the block into S0, the next one into S1, which the keystream sees.
-    assert_eq!(one[17..48], two[17..48]);
-    assert_ne!(one[48..], two[48..]);
+fn a_bit_of_a_block_reaches_the_keystream_two_updates_later_and_not_before() {
+    for form in [Form::Wide256, Form::Long128] {
+        let (spec, width) = (spec(1, 1), 16 * form.words());
+        let mut engine = Datapath::new(Aegis { form, spec: &spec }).unwrap();
+        let secret = vec![7; form.key_bytes() as usize];
+        let mut sealed =
+            |text: Vec<u8>| run(&mut engine, &[secret.clone(), secret.clone(), Vec::new(), text], SealOpen::Seal).1;
+        let (plain, mut other) = (vec![0; 4 * width], vec![0; 4 * width]);
+        other[width] ^= 1;
+        let (one, two) = (sealed(plain), sealed(other));
+        assert_eq!(one[..width], two[..width]);
+        assert_eq!(one[width] ^ two[width], 1);
+        assert_eq!(one[width + 1..3 * width], two[width + 1..3 * width], "{form:?}");
+        assert_ne!(one[3 * width..], two[3 * width..], "{form:?}");
+    }
 }
 
 #[test]
@@ -100,6 +116,6 @@ fn other_numbers_of_lanes_other_tags_and_rounds_without_latency_are_refused() {
     for lanes in [0, 3, 8] {
         assert_eq!(spec(lanes, 1).check(), Err(SpecError::Lanes(lanes)));
     }
-    assert_eq!(Aegis256Spec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
+    assert_eq!(AegisSpec { tag: Some(Size(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
     assert!(spec(1, 0).check().is_err() && spec(4, 1).check().is_ok());
 }

@@ -1,0 +1,188 @@
+//! All that a machine, a bench, a price or a vector asks of an engine of an AEAD.
+//!
+//! ```text
+//!              +---------+---> timing, registers     cycles, and the same with values
+//!   a spec --->|  Model  |---> scheme, tag_bytes     bytes
+//!              |         |---> hardware              area and energy, by the parts that were synthesised
+//!              +---------+---> forgery_log2, after_success
+//! ```
+//!
+//! Each scheme answers in its own module; nobody else has to know which schemes exist.
+
+use super::bytes::Scheme as Bytes;
+use super::scheme::Scheme;
+use super::spec::AeadSpec;
+use crate::gcm::message::SealOpen;
+use crate::gcm::spec::{AesSpec, GhashSpec, SpecError};
+use crate::units::{Bytes as Size, Cycles};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// An engine, as it is specified.
+pub trait Model: Debug {
+    /// Says whether such an engine can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    fn check(&self) -> Result<(), SpecError>;
+    /// From the tag to the verdict.
+    fn compare(&self) -> Cycles;
+    /// Bits of a key.
+    fn key_bits(&self) -> u32;
+    /// Whose bytes it gives; `None` if its specification is none that can be built.
+    fn scheme(&self) -> Option<Bytes>;
+    /// Bytes of a tag.
+    fn tag_bytes(&self) -> u64 {
+        16
+    }
+    /// Bytes of text that are taken together.
+    fn block_bytes(&self) -> u64 {
+        16
+    }
+    /// Where a message to be sealed passes twice: room for the text of one in between.
+    fn buffer(&self) -> Option<Size> {
+        None
+    }
+    /// Whether a message is opened with the tag that came with it, so that the tag must be there first.
+    fn opens_by_tag(&self) -> bool {
+        false
+    }
+    /// Its cycles, from rest.
+    ///
+    /// # Errors
+    /// What [`Model::check`] says.
+    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError>;
+    /// Its registers with their values, at rest, if they are modelled and the specification is one that can be built.
+    fn registers(&self) -> Option<Box<dyn Registers>> {
+        None
+    }
+    /// What it is built of.
+    fn hardware(&self) -> Hardware;
+    /// The bound on one attempt at the tag of a message of so many bytes, as log2 of the probability that it passes.
+    fn forgery_log2(&self, message_bytes: u64) -> f64;
+    /// What an attempt that passed leaves of that bound.
+    fn after_success(&self) -> AfterSuccess;
+}
+
+/// An engine with its values: [`Registers::start`], then [`Registers::step`] once per cycle.
+pub trait Registers: Debug {
+    /// The cycle that the next step works.
+    fn cycle(&self) -> u64;
+    /// Loads key and nonce, which have the scheme's lengths, in this cycle; AAD and text are there from now on.
+    fn start(&mut self, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8], direction: SealOpen);
+    /// Works one cycle.
+    fn step(&mut self, see: &mut dyn FnMut(u64, Event));
+}
+
+/// What happened in a cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A block of AAD was taken.
+    Aad,
+    /// A block of text was taken.
+    Taken,
+    /// Text is at the output.
+    Text(Vec<u8>),
+    /// The tag is valid.
+    Tag(Vec<u8>),
+}
+
+/// What an engine is built of, by the parts that were synthesised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hardware {
+    /// Cipher lanes in counter mode beside an authenticator, as in AES-GCM.
+    Lanes {
+        /// The lanes.
+        aes: AesSpec,
+        /// Rounds of a block.
+        rounds: u32,
+        /// The authenticator.
+        ghash: GhashSpec,
+        /// Where a message waits for its tag.
+        buffer: Option<Size>,
+    },
+    /// A state per lane that is cipher and authenticator: each of its blocks has a round of its own.
+    State {
+        /// The rounds of all lanes, as cipher lanes of one round.
+        rounds: AesSpec,
+        /// Lanes.
+        lanes: u32,
+        /// Blocks of the state of a lane.
+        blocks: u32,
+        /// Blocks of text that an update takes in a lane.
+        words: u32,
+        /// Latency of a round.
+        round: Cycles,
+        /// Bits of key and nonce.
+        held_bits: u32,
+    },
+    /// Parts of which none was synthesised, nor published: what is missing.
+    Unknown(&'static str),
+}
+
+/// What one forgery that has passed leaves of the bound for the next, under the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterSuccess {
+    /// The next passes: the hash is linear in the difference, and its key that of every nonce.
+    Certain,
+    /// As before under every other nonce: the hash key is made anew for each.
+    AsBefore,
+    /// As before under every other nonce by the designers' claim; nothing is proved.
+    AsClaimed,
+}
+
+impl AfterSuccess {
+    /// For an AEAD; none is AES-GCM, also with shorter tags or several to a message.
+    ///
+    /// GCM's tag is GHASH masked by the nonce. A difference of ciphertext and tag that passed is a root in H: laid over any later message, as
+    /// far from its end, it passes again. AES-GCM-SIV derives POLYVAL's key from the nonce (RFC 8452), ChaCha20-Poly1305 the one-time
+    /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
+    /// known to cancel in another.
+    #[must_use]
+    pub fn of(aead: Option<&AeadSpec>) -> Self {
+        aead.map_or(Self::Certain, |aead| aead.model().after_success())
+    }
+
+    /// As results name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::AsBefore => "as_before",
+            Self::AsClaimed => "as_claimed",
+        }
+    }
+
+    /// The one of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
+    }
+
+    /// In a cell of a table.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Certain => "1",
+            Self::AsBefore => "as before",
+            Self::AsClaimed => "as claimed",
+        }
+    }
+
+    /// In a sentence.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Certain => {
+                "after one success it is 1: the hash key is that of every nonce, so the same difference of ciphertext and tag passes again"
+            }
+            Self::AsBefore => {
+                "after one success it is as before under every other nonce: the hash key is made anew for each"
+            }
+            Self::AsClaimed => {
+                "after one success it is claimed to be as before under every other nonce: the state is made anew for each; nothing is proved"
+            }
+        }
+    }
+}
