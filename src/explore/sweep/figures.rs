@@ -3,7 +3,7 @@
 use super::row::{Point, Row};
 use super::study::Study;
 use crate::config::Varied;
-use crate::explore::uncertainty::{MachineDraws, Numbers, interval_of};
+use crate::explore::uncertainty::{MachineDraws, Numbers, interval_of, with_residual};
 use crate::explore::work::{CompareError, limited_by};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
@@ -45,7 +45,10 @@ impl Study {
             Ok((mut figures, Some(draws))) => {
                 for (name, numbers) in &draws {
                     let answered: Vec<f64> = numbers.iter().flatten().copied().collect();
-                    for (end, number) in ["low", "high"].into_iter().zip(interval_of(&answered).into_iter().flatten()) {
+                    let own = figures.get(name).and_then(Value::number);
+                    let own = own.filter(|_| workload.alone().is_some());
+                    let interval = interval_of(&answered).map(|drawn| with_residual(name, drawn, own));
+                    for (end, number) in ["low", "high"].into_iter().zip(interval.into_iter().flatten()) {
                         figures.insert(format!("{name}_{end}"), Value::Number(number));
                     }
                 }

@@ -7,7 +7,13 @@
 //!        how often a design is faster than another, draw by draw <---------------------------------+
 //! ```
 //!
+//! Rates and times of a copy are then wider by what the fitted model leaves (`residual`), which is common to all designs: it cancels in gains and in pairs.
 //! Draws of different parameters are independent: no fit of this repository states a correlation. `sensitivity` draws the same.
+
+mod residual;
+
+pub(super) use residual::with_residual;
+pub use residual::{OF_CALLS, ON_DEVICE, Residual, widened};
 
 use super::{
     candidate::Candidate,
@@ -67,6 +73,9 @@ pub struct Uncertainty {
     pub varied: usize,
     /// Values per draw, on the average, that contradicted others and were moved to the nearest that makes a machine.
     pub moved_per_draw: f64,
+    /// What the model leaves where it was fitted, by which rates and times of copies are wider than the draws; none of workloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual: Option<Residual>,
     /// For each piece of work, each design against each that comes after it.
     pub pairs: Vec<Pair>,
 }
@@ -168,7 +177,13 @@ impl<'c> Plan<'c> {
         for (place, design) in designs.iter_mut().enumerate() {
             for (piece, row) in design.rows_mut().iter_mut().enumerate() {
                 let rows: Vec<_> = drawn.iter().map(|draw| &draw[place][piece]).collect();
-                row.interval_90 = list(self.work).iter().filter_map(|figure| interval(figure, &rows)).collect();
+                let drawn = list(self.work).iter().filter_map(|figure| Some((*figure, interval(figure, &rows)?)));
+                let wide = |(figure, (name, drawn)): (&Figure, (String, [f64; 2]))| match self.work {
+                    Work::Copies { .. } => (name, residual::of_row(figure, drawn, row)),
+                    Work::Workload { .. } => (name, drawn),
+                };
+                let intervals = drawn.map(wide).collect();
+                row.interval_90 = intervals;
             }
         }
         let moved: usize = self.points.iter().map(|point| point.moved.len()).sum();
@@ -178,6 +193,7 @@ impl<'c> Plan<'c> {
             seed: self.draws.seed,
             varied: self.ranges.len(),
             moved_per_draw: moved as f64 / self.points.len().max(1) as f64,
+            residual: matches!(self.work, Work::Copies { .. }).then_some(residual::CALLS),
             pairs: pairs(designs, &drawn),
         }
     }
