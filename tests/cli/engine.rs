@@ -185,7 +185,7 @@ fn what_cannot_be_an_engine_is_refused_with_the_reason() {
         (&["workloads/overlap-pipelined.toml"], 3, "engine"),
         (&["folded-8", "--messages", "0"], 2, "messages"),
         (&["aegis-257"], 3, "aegis-256"),
-        (&["aegis-256", "--set", "lanes=3"], 3, "their X4 has 4"),
+        (&["aegis-256", "--set", "lanes=3"], 3, "X4 has 4"),
         (&["aegis-256", "--set", "round=0 cycles"], 3, "round"),
         (&["aegis-256", "--key-bits", "128"], 3, "256 bits only"),
         (&["aegis-256", "--trace-blocks", "1"], 2, "AES-GCM"),
