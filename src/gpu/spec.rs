@@ -160,7 +160,7 @@ pub struct PoolsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "turns of PCEs")]
     pub turns: Option<TurnPolicy>,
-    /// Quarantines of `tag_queue.quarantine` bytes. A common one has no room ahead of verdicts: `skid` is not supported.
+    /// Quarantines of `tag_queue.quarantine` bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "sharers of a quarantine")]
     pub quarantine: Option<Sharers>,
@@ -252,6 +252,14 @@ pub struct TagQueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "twins of comparators")]
     pub twin_comparators: Option<bool>,
+}
+
+impl TagQueueSpec {
+    /// Bytes of each PCE that go on to device memory ahead of their verdict.
+    #[must_use]
+    pub fn ahead(&self) -> u64 {
+        self.release.ahead(self.skid.unwrap_or(SKID).0)
+    }
 }
 
 /// Order in which tag-queue entries retire.

@@ -151,6 +151,11 @@ const CHOICES: &[&[&[&str]]] = &[
             "copy_engine.pces_secure=3",
         ],
         &["tag_queue.release=skid", "tag_queue.quarantine=1 MiB", "tag_queue.skid=3 KiB"],
+        &[
+            "tag_queue={release=\"skid\",quarantine=\"1 MiB\",skid=\"3 KiB\"}",
+            "copy_engine.pools.quarantine=gpu",
+            "copy_engine.pces_secure=3",
+        ],
         &["tag_queue.release=eager"],
     ],
     &[&["tag_queue.fetch=before_data"], &["tag_queue.placement=inline"], &["tag_queue.placement=inline"]],

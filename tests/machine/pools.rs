@@ -1,6 +1,6 @@
 //! Units of PCEs as pools: AES lanes, GHASH and quarantines that each has, or that all of them share.
 
-use crate::common::{QUICK, copy, machine, request, run, sent};
+use crate::common::{copy, on_device, request, run, sent, with_pces};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -13,20 +13,8 @@ use sealsim::{
 
 const COMMON: &str = "copy_engine.pools.quarantine=gpu";
 
-/// A machine with `pces` PCEs for each direction and messages of `message` bytes, all of which may be in flight.
 fn with(pces: u32, message: u64, sets: &[&str]) -> MachineSpec {
-    let own = [
-        format!("copy_engine.pces_secure={pces}"),
-        format!("copy_engine.messages_in_flight={}", 4 * pces),
-        format!("tag_queue.depth={}", 4 * pces),
-        format!("driver.pinned.message={message} B"),
-        format!("driver.pinned.push={} B", 64 * message),
-        format!("driver.pageable.message={message} B"),
-        format!("driver.pageable.push={} B", 2 * message),
-        format!("driver.push_d2h.pinned={} B", 64 * message),
-    ];
-    let all: Vec<_> = QUICK.iter().copied().chain(own.iter().map(String::as_str)).chain(sets.iter().copied()).collect();
-    machine("h100-nvl-tdx", &all)
+    with_pces(pces, (message, 64), sets)
 }
 
 fn one(machine: &MachineSpec, direction: Direction, bytes: u64, kernel: Kernel) -> Outcome {
@@ -34,29 +22,33 @@ fn one(machine: &MachineSpec, direction: Direction, bytes: u64, kernel: Kernel) 
     run(machine, request(copies, DataMode::None, kernel, Order::Ascending)).unwrap()
 }
 
-/// Nanoseconds from the first launch to the last semaphore.
-fn on_device(outcome: &Outcome) -> f64 {
-    let (begin, end) = outcome.copies[0].device.unwrap();
-    (end.0 - begin.0) as f64 * 1e-6
-}
-
 /// Under `hold`, with a quarantine of so many messages and a rest that holds none.
 fn room(messages: u64, message: u64) -> [String; 2] {
     ["tag_queue.release=hold".into(), format!("tag_queue.quarantine={} B", messages * message + message / 2)]
 }
 
+/// The same under `skid`, where so many bytes of each PCE may go ahead.
+fn room_and_skid(messages: u64, message: u64, skid: u64) -> [String; 2] {
+    let [_, room] = room(messages, message);
+    [room, format!("tag_queue={{release=\"skid\",skid=\"{skid} B\"}}")]
+}
+
 #[test]
 fn a_common_quarantine_is_never_beyond_its_room_and_no_order_of_verdicts_makes_messages_wait_for_ever() {
     for order in ["tag_queue.retirement=in_order", "tag_queue.retirement=out_of_order"] {
-        for (pces, message, messages) in [(1, 4096, 1), (3, 16_384, 2), (3, 4096, 1), (8, 256, 5)] {
-            let room = room(messages, message);
+        let hold = [(1, 4096, 1, None), (3, 16_384, 2, None), (3, 4096, 1, None), (8, 256, 5, None)];
+        let skid =
+            [(1, 4096, 0, Some(2048)), (3, 16_384, 1, Some(1000)), (3, 4096, 0, Some(9000)), (8, 256, 3, Some(300))];
+        for (pces, message, messages, skid) in hold.into_iter().chain(skid) {
+            let room = skid.map_or_else(|| room(messages, message), |skid| room_and_skid(messages, message, skid));
             let machine = with(pces, message, &[COMMON, order, &room[0], &room[1]]);
             let (outcome, whole) = sent(&machine, Direction::H2d, Memory::Pinned, &[21 * message - 1]);
             let (copy, queue) = (&outcome.copies[0], &outcome.gpus[0].tag_queue);
-            let what = format!("{order} {pces} {message} {messages}: {:?}", copy.reason);
+            let what = format!("{order} {pces} {message} {messages} {skid:?}: {:?}", copy.reason);
             assert!(copy.delivered && whole == [true], "{what}");
             assert_eq!((copy.tags_verified, copy.tags_failed), (21, 0), "{what}");
-            assert!(queue.peak_quarantine_bytes <= messages * message, "{what}: {queue:?}");
+            let most = messages * message + skid.map_or(0, |_| message / 2);
+            assert!(queue.peak_quarantine_bytes <= most, "{what}: {queue:?}");
         }
     }
 }
@@ -78,6 +70,14 @@ fn messages_at_a_time_in_a_common_quarantine_are_the_rate_whoever_of_the_pces_ha
         let common = took(3, &[&far[..], &[COMMON]].concat(), messages);
         let expected = alone / messages as f64;
         assert!((common / expected - 1.0).abs() < 0.03, "{messages}: {common} ns for {expected} ns");
+    }
+    // With room for one and a half in common: halves of three that go ahead, or three whole ones beside it.
+    for (skid, messages) in [(message / 2, 3.0), (message, 4.0)] {
+        let room = room_and_skid(1, message, skid);
+        let machine = with(3, message, &[far[0], COMMON, &room[0], &room[1]]);
+        let of = |count| on_device(&one(&machine, Direction::H2d, count * message, Kernel::Skip));
+        let (common, expected) = ((of(49) - of(1)) / 48.0, alone / messages);
+        assert!((common / expected - 1.0).abs() < 0.03, "{skid}: {common} ns for {expected} ns");
     }
     // Room for one message in each of three PCEs is that of three in common.
     let own = took(3, &far, 1);

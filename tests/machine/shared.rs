@@ -1,6 +1,6 @@
 //! One engine that all PCEs share: bytes and tags, its rate, and what the way to it costs.
 
-use crate::common::{QUICK, copy, machine, request, run, sent};
+use crate::common::{copy, on_device, request, run, sent, with_pces};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -12,18 +12,8 @@ const PER_PCE: &str = "copy_engine.sharing=per_pce";
 const SERIAL: &str =
     "engine.ghash={design=\"serial\",multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}}";
 
-/// A machine with `pces` engines for each direction and messages of `message` bytes, all of which may be in flight.
 fn with(pces: u32, message: u64, sets: &[&str]) -> MachineSpec {
-    let own = [
-        format!("copy_engine.pces_secure={pces}"),
-        format!("copy_engine.messages_in_flight={}", 4 * pces),
-        format!("tag_queue.depth={}", 4 * pces),
-        format!("driver.pinned.message={message} B"),
-        format!("driver.pinned.push={} B", 16 * message),
-        format!("driver.push_d2h.pinned={} B", 16 * message),
-    ];
-    let all: Vec<_> = QUICK.iter().copied().chain(own.iter().map(String::as_str)).chain(sets.iter().copied()).collect();
-    machine("h100-nvl-tdx", &all)
+    with_pces(pces, (message, 16), sets)
 }
 
 fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, faults: &[Injection]) -> Outcome {
@@ -31,12 +21,6 @@ fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, 
     let mut request = request(copies, data, Kernel::Skip, Order::Ascending);
     request.injections = faults.to_vec();
     run(machine, request).unwrap()
-}
-
-/// Nanoseconds from the first launch to the last semaphore.
-fn on_device(outcome: &Outcome) -> f64 {
-    let (begin, end) = outcome.copies[0].device.unwrap();
-    (end.0 - begin.0) as f64 * 1e-6
 }
 
 #[test]

@@ -6,9 +6,8 @@ use super::machine::MachineSpec;
 use super::parameter::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::ChainFormat;
-use crate::gpu::release::Release;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::{Common, SKID, Sharers, Sharing, TagFetch, TagPlacement, TurnPolicy};
+use crate::gpu::spec::{Common, Sharing, TagFetch, TagPlacement, TurnPolicy};
 use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::rate::{FLIT_MODE, GENERATIONS, WIDTHS};
@@ -270,7 +269,7 @@ const RULES: &[Rule] = &[
         broken: |m| {
             let (release, room) = (m.tag_queue.release, m.tag_queue.quarantine);
             let (path, message) = longest_message(m);
-            let ahead = release.ahead(m.tag_queue.skid.unwrap_or(SKID).0);
+            let ahead = m.tag_queue.ahead();
             (release.quarantines() && room.0.saturating_add(ahead) < message.0).then(|| {
                 let but = if ahead > 0 { format!(" but for {}", Bytes(ahead)) } else { String::new() };
                 let release = release.name();
@@ -372,17 +371,6 @@ const RULES: &[Rule] = &[
             odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
         },
         remedy: "write a multiple of 16 B that leaves room in copy_engine.read_buffer, or leave it out: then a message keeps the engine until its end",
-    },
-    Rule {
-        path: "copy_engine.pools.quarantine",
-        broken: |m| {
-            let common = m.copy_engine.quarantine_sharers() == Sharers::Gpu;
-            let ahead = common && m.tag_queue.release == Release::Skid;
-            ahead.then(|| {
-                "what goes ahead of verdicts is counted by copy engine, and this quarantine is common to all".into()
-            })
-        },
-        remedy: "write tag_queue.release = \"hold\", or pools.quarantine = \"pce\"",
     },
     Rule {
         path: "tag_queue.placement",

@@ -125,10 +125,6 @@ const BROKEN: &[(&str, &[&str])] = &[
         &["copy_engine.pools={ghash=\"gpu\",turns=\"message\"}", "copy_engine.engine_turn=4 KiB"],
     ),
     ("aead", &[AEGIS, "copy_engine.pools.ghash=gpu"]),
-    (
-        "copy_engine.pools.quarantine",
-        &["copy_engine.pools.quarantine=gpu", "tag_queue.release=skid", "tag_queue.quarantine=1 MiB"],
-    ),
     ("staging.buffer", &["staging.buffer=512 KiB"]),
     ("staging.buffers", &["staging.buffer=128 GiB"]),
     ("staging.buffers", &["staging.buffer=2047 KiB"]),

@@ -1,7 +1,7 @@
 //! From transfers to the jobs of PCEs: which are made of one, with which IV, and who gets them.
 
 use super::{
-    FrontEnd, Ports, Refusal,
+    FrontEnd, Held, Ports, Refusal,
     flight::{Flight, PartTag},
     stall,
 };
@@ -27,13 +27,15 @@ impl FrontEnd {
         if job.kind == JobKind::Open && self.tag_credits == 0 {
             return stall(Stall::TagQueueFull);
         }
-        if job.kind == JobKind::Open && self.lacks_quarantine(job.bytes) {
-            return stall(Stall::Quarantine);
-        }
         let part = self.part_bytes(&job);
         let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
         let pces = self.spec.pces;
         let places = move || (first..first + parts).map(move |turn| turn % pces);
+        let bytes = job.bytes;
+        let held = move || places().zip(0..).map(move |(place, number)| (place, part.min(bytes - number * part)));
+        if job.kind == JobKind::Open && self.lacks_quarantine(held()) {
+            return stall(Stall::Quarantine);
+        }
         if !places().all(|place| ports.work[place].has_room(now.time)) {
             return stall(Stall::Order);
         }
@@ -44,7 +46,7 @@ impl FrontEnd {
         if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
             if self.spec.common_quarantine.is_some() {
-                self.held.push_back((job.id, job.bytes));
+                self.held.extend(held().map(|(place, bytes)| Held { message: job.id, place, bytes }));
             }
             verification.entries.push(now.time, TagEntry { job: job.id, parts: parts as u32 });
         }
@@ -64,14 +66,18 @@ impl FrontEnd {
         None
     }
 
-    /// Whether a common quarantine has no room for so many bytes more.
-    fn lacks_quarantine(&self, bytes: u64) -> bool {
-        self.spec.common_quarantine.is_some_and(|room| self.held_bytes() + bytes > room)
+    /// Whether a common quarantine has no room for so many bytes more of these PCEs.
+    fn lacks_quarantine(&self, more: impl Iterator<Item = (usize, u64)>) -> bool {
+        self.spec.common_quarantine.is_some_and(|room| self.held_bytes(more) > room)
     }
 
-    /// Bytes that messages have reserved in a common quarantine.
-    pub(super) fn held_bytes(&self) -> u64 {
-        self.held.iter().map(|(_, bytes)| bytes).sum()
+    /// Bytes that messages, and so many `more` of these PCEs, reserve in a common quarantine: of each PCE what may not go ahead. As the oldest
+    /// go ahead, and a verdict lets younger ones go for them, that is all of a PCE's messages less its `ahead`, whatever the order of verdicts.
+    pub(super) fn held_bytes(&self, more: impl Iterator<Item = (usize, u64)>) -> u64 {
+        let mut of_pce = vec![0_u64; self.spec.pces];
+        let held = self.held.iter().map(|held| (held.place, held.bytes));
+        held.chain(more).for_each(|(place, bytes)| of_pce[place] += bytes);
+        of_pce.iter().map(|bytes| bytes.saturating_sub(self.spec.ahead)).sum()
     }
 
     /// Bytes of the parts that a secure message is split into: all of it, or as many whole bursts as give each PCE one part.

@@ -95,6 +95,8 @@ pub struct FrontEndSpec {
     pub tag_queue_depth: u64,
     /// Bytes of a quarantine that all its PCEs share; none if each has its own.
     pub common_quarantine: Option<u64>,
+    /// Bytes of each PCE that go on ahead of their verdicts and need none of it.
+    pub ahead: u64,
     /// When consumers may see plaintext.
     pub release: Release,
     /// Addresses of device memory; all others are the host's.
@@ -127,6 +129,15 @@ struct Step {
     ends: Option<u32>,
 }
 
+/// What a message, or its part, reserves in a common quarantine.
+#[derive(Debug)]
+struct Held {
+    message: JobId,
+    /// Of its PCE.
+    place: usize,
+    bytes: u64,
+}
+
 #[derive(Debug)]
 pub struct FrontEnd {
     spec: FrontEndSpec,
@@ -143,7 +154,7 @@ pub struct FrontEnd {
     turn: usize,
     tag_credits: u64,
     /// The room that messages have in a common quarantine.
-    held: VecDeque<(JobId, u64)>,
+    held: Vec<Held>,
     next_job: u64,
     poisoned: bool,
     error_due: bool,
@@ -192,7 +203,7 @@ impl FrontEnd {
             firsts: Firsts::default(),
             cutting: None,
             turn: 0,
-            held: VecDeque::new(),
+            held: Vec::new(),
             next_job: 1,
             poisoned: false,
             error_due: false,
@@ -303,7 +314,7 @@ impl FrontEnd {
         if let Some(Verification { landed, verdicts, .. }) = &mut ports.verification {
             while let Some(verdict) = verdicts.pop(now.time) {
                 self.tag_credits += 1;
-                self.held.retain(|(message, _)| *message != verdict.job);
+                self.held.retain(|held| held.message != verdict.job);
                 self.flights.verified(verdict.job);
                 if verdict.ok {
                     let first = self.firsts.verified(verdict.job);
@@ -523,7 +534,7 @@ impl Unit for FrontEnd {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         if self.spec.common_quarantine.is_some() {
-            show("quarantine_reserved", self.held_bytes());
+            show("quarantine_reserved", self.held_bytes(std::iter::empty()));
         }
     }
 

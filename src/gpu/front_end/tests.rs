@@ -50,6 +50,7 @@ fn spec(release: Release) -> FrontEndSpec {
         confidential: true,
         tag_queue_depth: 4,
         common_quarantine: None,
+        ahead: 0,
         release,
         device: DEVICE..u64::MAX,
         error_semaphore: ERROR,

@@ -7,7 +7,7 @@
 use super::{Pce, Ports};
 use crate::{
     gpu::{
-        spec::{SKID, Sharers, TagQueueSpec},
+        spec::{Sharers, TagQueueSpec},
         work::MemoryWrite,
     },
     sim::{Level, Now},
@@ -77,9 +77,8 @@ pub(super) struct Quarantine {
 impl Quarantine {
     /// Empty. `all` is what waits in all PCEs.
     pub fn new(spec: &TagQueueSpec, sharers: Sharers, all: Rc<Cell<Level>>) -> Self {
-        let ahead = spec.release.ahead(spec.skid.unwrap_or(SKID).0);
         let room = if sharers == Sharers::Pce { spec.quarantine.0 } else { u64::MAX };
-        Self { room, reserved: 0, ahead, waiting: 0, told: 0, all }
+        Self { room, reserved: 0, ahead: spec.ahead(), waiting: 0, told: 0, all }
     }
 
     pub const fn waiting(&self) -> u64 {

@@ -268,6 +268,7 @@ fn front_end(machine: &MachineSpec, writes_host: bool, clock: Clock) -> FrontEnd
         confidential: false,
         tag_queue_depth: 8,
         common_quarantine: None,
+        ahead: 0,
         release: machine.tag_queue.release,
         device: DEVICE..u64::MAX,
         error_semaphore: ERROR,

@@ -70,6 +70,7 @@ pub fn front_end(machine: &MachineSpec, lce: Lce, pces: usize) -> FrontEndSpec {
         confidential: machine.sealed_path(),
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         common_quarantine: machine.common_quarantine(),
+        ahead: machine.tag_queue.ahead(),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
         error_semaphore: map::ERROR,
