@@ -30,10 +30,11 @@
 //!   aead                                      other AEADs as hardware
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
 //!   sim           files                       clocks, queues, kernels     read bounded, written whole
+//!   stream                                    what a stream of the GPU carries out
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`stream`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
 //! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`figures`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //! In `crates/` are crates of their own: [`units`]; [`sim`], as `sealsim-kernel`; [`gcm`], [`aead`] and [`sealing`], as `sealsim-aead`; [`pcie::wire`] with
 //! [`pcie::credit`] and [`pcie::split`], as `sealsim-pcie`.
@@ -77,6 +78,8 @@ pub mod report;
 #[doc(hidden)]
 pub mod sampling;
 pub mod sim;
+#[doc(hidden)]
+pub mod stream;
 pub mod system;
 #[doc(hidden)]
 pub mod validate;

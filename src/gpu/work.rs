@@ -4,6 +4,7 @@ use crate::{
     gcm::{message::SealOpen, part::Part},
     pcie::packet::Payload,
     sim::{FaultKind, Flip, Item, Pick, Selectors},
+    stream::Computation,
     units::Femtos,
 };
 
@@ -26,18 +27,6 @@ impl Item for CopyPush {
     fn event_key(&self) -> u64 {
         u64::from(self.number) << 1 | u64::from(self.methods.is_some())
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Computation {
-    /// A kernel that runs this long by itself.
-    Kernel { duration: Femtos },
-    /// The kernel of a collective: it runs this long, most of it waiting for other GPUs.
-    Collective { duration: Femtos },
-    /// Nothing, for this long: the stream waits for a network.
-    Network { duration: Femtos },
-    /// A kernel that copies within device memory.
-    Copy { source: u64, destination: u64, bytes: u64 },
 }
 
 #[derive(Debug, Clone)]

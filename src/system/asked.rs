@@ -4,6 +4,7 @@ use super::{
     limits,
     request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
 };
+use crate::stream::StreamTask;
 use std::collections::BTreeSet;
 
 /// What is remembered of a copy while its bytes are in the machine.
@@ -42,11 +43,8 @@ pub(super) fn asked(request: &Request) -> Vec<Asked> {
                 }
                 flushed.remove(&step.gpu);
             }
-            Operation::Kernel { .. }
-            | Operation::Collective { .. }
-            | Operation::Network { .. }
-            | Operation::Wait { .. } => _ = kernels.insert((step.gpu, step.stream)),
-            Operation::Record { .. } | Operation::Sync | Operation::Host { .. } => {}
+            Operation::Task(StreamTask::Record { .. }) | Operation::Sync | Operation::Host { .. } => {}
+            Operation::Task(_) => _ = kernels.insert((step.gpu, step.stream)),
         }
     }
     asked

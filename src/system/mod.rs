@@ -45,7 +45,8 @@ pub use outcome::{
     RunError, Sort, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
-    CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
+    Computation, CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
+    StreamTask,
 };
 pub use run::{check, engine_of, outline, run, run_observed, run_on, run_with_listener};
 pub use session::as_one_of;

@@ -5,9 +5,8 @@ use crate::{
         launch::{Flush, Launch, Location, Operation, Order as LaunchOrder, Semaphore, Side, Transfer},
         pushbuffer::{Command, EncodeError, encode},
         scheduler::{PushMemory, Submission, Work},
-        work::Computation,
     },
-    host::{Order, OrderKind, Push, Pushes, StreamTask},
+    host::{Order, OrderKind, Push, Pushes},
     sim::Signals,
 };
 use std::collections::BTreeMap;
@@ -29,7 +28,7 @@ impl PushStore {
 impl Pushes for PushStore {
     fn put(&mut self, push: Push) {
         let work = match push.task {
-            Some(task) => task_work(task),
+            Some(task) => Work::Task(task),
             None => match methods(&push) {
                 Ok(methods) => Work::Copies { writes_host: writes_host(&push), methods },
                 Err(error) => {
@@ -40,19 +39,6 @@ impl Pushes for PushStore {
         };
         let Push { number, stream, copy, semaphore, .. } = push;
         self.pushes.insert(number, Submission { number, stream, copy, work, semaphore: semaphore.address });
-    }
-}
-
-const fn task_work(task: StreamTask) -> Work {
-    match task {
-        StreamTask::Kernel { duration } => Work::Compute(Computation::Kernel { duration }),
-        StreamTask::Collective { duration } => Work::Compute(Computation::Collective { duration }),
-        StreamTask::Network { duration } => Work::Compute(Computation::Network { duration }),
-        StreamTask::Copy { source, destination, bytes } => {
-            Work::Compute(Computation::Copy { source, destination, bytes })
-        }
-        StreamTask::Record { event } => Work::Record { event },
-        StreamTask::Wait { event } => Work::Wait { event },
     }
 }
 

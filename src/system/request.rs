@@ -1,8 +1,11 @@
 //! What is asked of a machine.
 
 use super::generator::Generator;
-pub use crate::host::{Direction, Memory, Operation, Pages};
 use crate::sim::{Injection, Kernel, Order};
+pub use crate::{
+    host::{Direction, Memory, Operation, Pages},
+    stream::{Computation, StreamTask},
+};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 

@@ -5,6 +5,7 @@
 use super::collective::{CollectiveCall, CollectiveTimes};
 use crate::{
     host::map,
+    stream::{Computation, StreamTask},
     system::{Operation, Pages, Step},
     units::Femtos,
 };
@@ -327,17 +328,21 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
                 lowered.buffers.push((buffer, *pages));
                 Operation::Copy { copy, blocking: *blocking }
             }
-            WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
+            WorkloadStep::Kernel { duration, .. } => Operation::kernel(*duration),
             WorkloadStep::Launch { kernels, duration, .. } => {
-                Operation::Kernel { duration: Femtos(duration.0.saturating_mul(u64::from(*kernels))) }
+                Operation::kernel(Femtos(duration.0.saturating_mul(u64::from(*kernels))))
             }
             WorkloadStep::Host { duration, .. } => Operation::Host { duration: *duration },
             // What runs whole workloads refuses several threads.
             WorkloadStep::Thread { .. } => continue,
-            WorkloadStep::Collective { call, .. } => Operation::Collective { duration: collectives.of(call) },
-            WorkloadStep::Network { duration, .. } => Operation::Network { duration: *duration },
-            WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(gpu, event) },
-            WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(gpu, event) },
+            WorkloadStep::Collective { call, .. } => {
+                Operation::Task(StreamTask::Compute(Computation::Collective { duration: collectives.of(call) }))
+            }
+            WorkloadStep::Network { duration, .. } => {
+                Operation::Task(StreamTask::Compute(Computation::Network { duration: *duration }))
+            }
+            WorkloadStep::Record { event, .. } => Operation::Task(StreamTask::Record { event: events.of(gpu, event) }),
+            WorkloadStep::Wait { event, .. } => Operation::Task(StreamTask::Wait { event: events.of(gpu, event) }),
             WorkloadStep::Sync { stream: Some(_), .. } => Operation::Sync,
             WorkloadStep::Sync { stream: None, .. } => {
                 let all = pending.iter().filter(|(of, _)| *of == gpu);

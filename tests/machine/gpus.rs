@@ -116,7 +116,7 @@ fn streams_and_events_of_two_gpus_are_apart_and_limits_name_the_units_of_their_o
     let copies = [0, 2].map(|gpu| Asked { gpu, direction: Direction::H2d, bytes: 300_000, memory: Memory::Pinned });
     let step = |gpu, operation| Step { gpu, stream: 0, operation };
     let pause = Femtos(200_000_000_000);
-    let kernel = Operation::Kernel { duration: pause };
+    let kernel = Operation::kernel(pause);
     let mut programmed = of(&copies, DataMode::None, Kernel::Skip, Order::Ascending);
     programmed.program = vec![
         step(2, kernel),

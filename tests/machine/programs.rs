@@ -11,7 +11,7 @@ use proptest::{
 use sealsim::{
     config::MachineSpec,
     sim::{Control, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Operation, Outcome, Pages, Request, Step},
+    system::{self, CopyRequest, DataMode, Direction, Memory, Operation, Outcome, Pages, Request, Step, StreamTask},
     units::Femtos,
 };
 
@@ -74,13 +74,13 @@ fn program(case: &Case) -> (Vec<Step>, Vec<u32>) {
                 streams.push(stream);
                 Operation::Copy { copy: streams.len() - 1, blocking }
             }
-            Act::Kernel(nanos) => Operation::Kernel { duration: Femtos(nanos * 1_000_000) },
+            Act::Kernel(nanos) => Operation::kernel(Femtos(nanos * 1_000_000)),
             Act::Record(event) => {
                 recorded[event as usize] = true;
-                Operation::Record { event }
+                Operation::Task(StreamTask::Record { event })
             }
             Act::Wait(event) if !recorded[event as usize] => continue,
-            Act::Wait(event) => Operation::Wait { event },
+            Act::Wait(event) => Operation::Task(StreamTask::Wait { event }),
             Act::Sync => Operation::Sync,
             Act::Flush(bytes) => Operation::Flush { bytes },
         };

@@ -130,10 +130,10 @@ fn programs_of_several_sessions_give_the_same() {
         let mut request = blind(&machine, &copies, Kernel::Skip, Order::Ascending);
         let step = |gpu, stream, operation| Step { gpu, stream, operation };
         request.program = vec![
-            step(2, 0, Operation::Kernel { duration: Femtos(3_000_000_000) }),
+            step(2, 0, Operation::kernel(Femtos(3_000_000_000))),
             step(2, 0, Operation::Copy { copy: 1, blocking: false }),
             step(1, 3, Operation::Copy { copy: 0, blocking: true }),
-            step(3, 1, Operation::Kernel { duration: Femtos(90_000_000_000) }),
+            step(3, 1, Operation::kernel(Femtos(90_000_000_000))),
             step(3, 1, Operation::Sync),
             step(2, 0, Operation::Sync),
         ];
@@ -174,9 +174,8 @@ fn errors_are_those_of_one_thread() {
     };
     let mut nowhere = blind(&machine, &copies, Kernel::Skip, Order::Ascending);
     nowhere.copies[1].gpu = 4;
-    let requests: [&dyn Fn() -> Request; 2] = [&|| program(Operation::Kernel { duration: Femtos(u64::MAX) }), &|| {
-        program(Operation::Copy { copy: 0, blocking: true })
-    }];
+    let requests: [&dyn Fn() -> Request; 2] =
+        [&|| program(Operation::kernel(Femtos(u64::MAX))), &|| program(Operation::Copy { copy: 0, blocking: true })];
     for request in requests {
         let one = all(on(&machine, request(), 1));
         assert!(one.starts_with("Err"), "{one}");

@@ -26,11 +26,12 @@ use super::{
     hbm::DeviceMemory,
     spans::Spans,
     spec::ComputeSpec,
-    work::{Computation, ComputePush, Edge, Mark, Retired},
+    work::{ComputePush, Edge, Mark, Retired},
 };
 use crate::{
     ports,
     sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
+    stream::Computation,
     units::Femtos,
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};

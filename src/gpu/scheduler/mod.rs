@@ -23,11 +23,12 @@
 
 mod streams;
 
-use super::work::{Computation, ComputePush, CopyPush, Retired};
+use super::work::{ComputePush, CopyPush, Retired};
 use crate::{
     pcie::packet::{Payload, Tlp},
     ports,
     sim::{Activity, In, Now, Out, Stall, Unit, Wake},
+    stream::StreamTask,
     units::Cycles,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -52,15 +53,7 @@ pub enum Work {
         /// The methods, with a semaphore at their end.
         methods: Vec<u8>,
     },
-    Compute(Computation),
-    /// An event comes when all before it on the stream is done.
-    Record {
-        event: u32,
-    },
-    /// What follows on the stream waits for an event.
-    Wait {
-        event: u32,
-    },
+    Task(StreamTask),
 }
 
 impl Work {
@@ -68,8 +61,8 @@ impl Work {
         match self {
             Self::Copies { writes_host: false, .. } => Some(Engine::Reading),
             Self::Copies { writes_host: true, .. } => Some(Engine::Writing),
-            Self::Compute(_) => Some(Engine::Compute),
-            Self::Record { .. } | Self::Wait { .. } => None,
+            Self::Task(StreamTask::Compute(_)) => Some(Engine::Compute),
+            Self::Task(_) => None,
         }
     }
 }
@@ -216,11 +209,11 @@ impl Scheduler {
                 let push = CopyPush { number, copy, rung, methods: Some(methods) };
                 copies[usize::from(writes_host)].push(now.time, push);
             }
-            Work::Compute(work) => {
+            Work::Task(StreamTask::Compute(work)) => {
                 self.computing.insert(number, semaphore);
                 compute.push(now.time, ComputePush { number, copy, work });
             }
-            Work::Record { .. } | Work::Wait { .. } => {}
+            Work::Task(_) => {}
         }
         turn
     }

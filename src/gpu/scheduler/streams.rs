@@ -1,6 +1,6 @@
 //! The streams: what waits in each, what of it is in progress, and whose turn it is.
 
-use super::{Engine, Submission, Work};
+use super::{Engine, StreamTask, Submission, Work};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Debug)]
@@ -60,12 +60,12 @@ impl Streams {
         self.changed = true;
         let mut record = None;
         match submission.work {
-            Work::Record { event } => {
+            Work::Task(StreamTask::Record { event }) => {
                 self.announced.insert(event, submission.number);
                 self.records.insert(submission.number);
             }
-            Work::Wait { event } => record = self.announced.get(&event).copied(),
-            Work::Copies { .. } | Work::Compute(_) => {}
+            Work::Task(StreamTask::Wait { event }) => record = self.announced.get(&event).copied(),
+            Work::Copies { .. } | Work::Task(StreamTask::Compute(_)) => {}
         }
         let stream = self.streams.entry(submission.stream).or_default();
         stream.waiting.push_back(Waiting { submission, rung, record });
@@ -109,13 +109,13 @@ impl Streams {
             for (number, stream) in streams.iter_mut().filter(|(_, stream)| stream.open == 0) {
                 let Some(Waiting { submission, record, .. }) = stream.waiting.front() else { continue };
                 match submission.work {
-                    Work::Record { event } => {
+                    Work::Task(StreamTask::Record { event }) => {
                         records.remove(&submission.number);
                         if announced.get(&event) == Some(&submission.number) {
                             announced.remove(&event);
                         }
                     }
-                    Work::Wait { .. } if record.is_none_or(|record| !records.contains(&record)) => {}
+                    Work::Task(StreamTask::Wait { .. }) if record.is_none_or(|record| !records.contains(&record)) => {}
                     _ => continue,
                 }
                 settled.push((submission.number, submission.semaphore));

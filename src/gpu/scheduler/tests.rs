@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     sim::{Clock, Netlist},
+    stream::Computation,
     units::{Femtos, Frequency},
 };
 
@@ -136,7 +137,7 @@ const fn down() -> Work {
 }
 
 const fn kernel() -> Work {
-    Work::Compute(Computation::Kernel { duration: Femtos(1) })
+    Work::Task(StreamTask::Compute(Computation::Kernel { duration: Femtos(1) }))
 }
 
 #[test]
@@ -240,8 +241,8 @@ fn a_full_engine_keeps_no_other_waiting() {
 fn a_wait_holds_its_stream_until_the_record_before_it_has_come() {
     let mut bench = Bench::new();
     bench.submit(1, 1, up());
-    bench.submit(2, 1, Work::Record { event: 7 });
-    bench.submit(3, 2, Work::Wait { event: 7 });
+    bench.submit(2, 1, Work::Task(StreamTask::Record { event: 7 }));
+    bench.submit(3, 2, Work::Task(StreamTask::Wait { event: 7 }));
     bench.submit(4, 2, down());
     bench.run(100);
     assert_eq!(bench.given(), [Given::Copy(false, 1)]);
@@ -254,9 +255,9 @@ fn a_wait_holds_its_stream_until_the_record_before_it_has_come() {
 #[test]
 fn a_wait_for_what_is_recorded_only_later_or_never_holds_nothing() {
     let mut bench = Bench::new();
-    bench.submit(1, 1, Work::Wait { event: 7 });
+    bench.submit(1, 1, Work::Task(StreamTask::Wait { event: 7 }));
     bench.submit(2, 2, up());
-    bench.submit(3, 2, Work::Record { event: 7 });
+    bench.submit(3, 2, Work::Task(StreamTask::Record { event: 7 }));
     bench.submit(4, 1, down());
     bench.run(100);
     assert_eq!(bench.given(), [Given::Semaphore(0x1000, 1), Given::Copy(false, 2), Given::Copy(true, 4)]);
@@ -265,10 +266,10 @@ fn a_wait_for_what_is_recorded_only_later_or_never_holds_nothing() {
 #[test]
 fn a_wait_is_for_the_last_record_before_it() {
     let mut bench = Bench::new();
-    bench.submit(1, 1, Work::Record { event: 7 });
+    bench.submit(1, 1, Work::Task(StreamTask::Record { event: 7 }));
     bench.submit(2, 2, up());
-    bench.submit(3, 2, Work::Record { event: 7 });
-    bench.submit(4, 3, Work::Wait { event: 7 });
+    bench.submit(3, 2, Work::Task(StreamTask::Record { event: 7 }));
+    bench.submit(4, 3, Work::Task(StreamTask::Wait { event: 7 }));
     bench.submit(5, 3, down());
     bench.run(100);
     assert_eq!(bench.given(), [Given::Semaphore(0x1000, 1), Given::Copy(false, 2)]);

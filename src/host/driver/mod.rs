@@ -45,7 +45,7 @@ pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, DriverOptions, Stride};
 pub use program::{Operation, Step};
-pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
+pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore};
 
 use super::{
     error::HostError,
@@ -61,6 +61,7 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, ErrorLog, In, Now, Out, Rx, Signalled, Signals, Stall, Unit, Wake},
+    stream::{Computation, StreamTask},
     units::{Bytes, Femtos},
 };
 use after::After;
@@ -479,7 +480,7 @@ impl Driver {
             Ok(Some((orders, upto))) => {
                 let (cost, push) = match (&orders[..], self.plans[copy].direction) {
                     (&[Order { source, destination, bytes, .. }], Direction::D2d) => {
-                        let task = StreamTask::Copy { source, destination, bytes };
+                        let task = StreamTask::Compute(Computation::Copy { source, destination, bytes });
                         (self.spec.launch, self.push(stream, Some(copy), Vec::new(), Some(task)))
                     }
                     _ => (self.spec.push, self.push(stream, Some(copy), orders, None)),

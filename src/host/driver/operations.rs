@@ -1,7 +1,11 @@
 //! The operations of the program: which costs each begins with.
 
-use super::{Driver, DriverPorts, Operation, Step, StreamTask, Task};
-use crate::{host::work::Direction, sim::Now};
+use super::{Driver, DriverPorts, Operation, Step, Task};
+use crate::{
+    host::work::Direction,
+    sim::Now,
+    stream::{Computation, StreamTask},
+};
 
 impl Driver {
     /// Begins the next operation of the program.
@@ -31,13 +35,9 @@ impl Driver {
                 self.begin(Task::Host, now, cycles, 0);
                 return true;
             }
-            Operation::Kernel { duration } => StreamTask::Kernel { duration },
-            Operation::Collective { duration } => StreamTask::Collective { duration },
-            Operation::Network { duration } => StreamTask::Network { duration },
-            Operation::Record { event } => StreamTask::Record { event },
-            Operation::Wait { event } => StreamTask::Wait { event },
+            Operation::Task(task) => task,
         };
-        let kernel = matches!(task, StreamTask::Kernel { .. } | StreamTask::Collective { .. });
+        let kernel = matches!(task, StreamTask::Compute(Computation::Kernel { .. } | Computation::Collective { .. }));
         let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
         let push = self.push(stream, None, Vec::new(), Some(task));
         self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);

@@ -2,6 +2,7 @@
 
 use crate::{
     host::{error::HostError, map::MAX_STREAMS},
+    stream::{Computation, StreamTask},
     units::Femtos,
 };
 
@@ -21,30 +22,21 @@ pub enum Operation {
         /// Whether the call returns only when the copy is done, whatever the mode.
         blocking: bool,
     },
-    Kernel {
-        /// How long it runs by itself.
-        duration: Femtos,
-    },
-    /// Starts the kernel of a collective, which waits for other GPUs.
-    Collective {
-        /// How long it runs.
-        duration: Femtos,
-    },
-    /// Holds the stream for a time: something passes over a network.
-    Network {
-        /// How long it takes.
-        duration: Femtos,
-    },
-    /// Notes on the stream that an event has come when all before it is done.
-    Record { event: u32 },
-    /// Holds the stream until an event has come.
-    Wait { event: u32 },
+    /// Goes to the stream as it is.
+    Task(StreamTask),
     /// Holds the host until the stream has nothing left to do.
     Sync,
     /// Holds the host for a time: it works by itself.
     Host { duration: Femtos },
     /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
     Flush { bytes: u64 },
+}
+
+impl Operation {
+    /// A kernel that runs this long by itself.
+    pub const fn kernel(duration: Femtos) -> Self {
+        Self::Task(StreamTask::Compute(Computation::Kernel { duration }))
+    }
 }
 
 /// The program that makes copies one after the other and waits for each.

@@ -1,6 +1,6 @@
 //! What the driver hands to the GPU: pushes of launches, each with a semaphore at its end.
 
-use crate::units::Femtos;
+use crate::stream::StreamTask;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderKind {
@@ -35,23 +35,6 @@ pub struct Order {
 pub struct Semaphore {
     pub address: u64,
     pub value: u32,
-}
-
-/// What a push asks for that is no launch of a copy engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamTask {
-    /// A kernel that runs this long by itself.
-    Kernel { duration: Femtos },
-    /// The kernel of a collective, which runs this long.
-    Collective { duration: Femtos },
-    /// The stream waits this long for a network.
-    Network { duration: Femtos },
-    /// A copy within the GPU's memory, made by a kernel.
-    Copy { source: u64, destination: u64, bytes: u64 },
-    /// An event comes when all before it on the stream is done.
-    Record { event: u32 },
-    /// What follows on the stream waits for an event.
-    Wait { event: u32 },
 }
 
 /// What is submitted together: launches, or one task. Pushes of a run are numbered from 1; those of one stream are carried out in the

@@ -9,6 +9,7 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, In, Now, Tx, Unit, Wake},
+    stream::{Computation, StreamTask},
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -83,7 +84,7 @@ impl Gpu {
 
     pub fn cost(&self, push: &Push) -> u64 {
         let local = match push.task {
-            Some(StreamTask::Copy { bytes, .. }) => self.launch + bytes.div_ceil(self.rate),
+            Some(StreamTask::Compute(Computation::Copy { bytes, .. })) => self.launch + bytes.div_ceil(self.rate),
             _ => 0,
         };
         let launches = push.orders.iter().map(|order| self.launch + order.bytes.div_ceil(self.rate)).sum::<u64>();
@@ -94,7 +95,7 @@ impl Gpu {
         let push = ports.mailbox.borrow().0[&number].clone();
         let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
         let local = push.task.and_then(|task| match task {
-            StreamTask::Copy { source, destination, bytes } => {
+            StreamTask::Compute(Computation::Copy { source, destination, bytes }) => {
                 let (kind, tag, iv, pipelined) = (OrderKind::Local, 0, 0, false);
                 Some(Order { kind, source, destination, bytes, tag, iv, pipelined })
             }

@@ -4,7 +4,10 @@ use super::{
     super::{spec::InFlightSpec, *},
     machine::Setup,
 };
-use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos};
+use crate::{
+    stream::{Computation, StreamTask},
+    units::{Bytes, BytesPerCycle, Cycles, Femtos},
+};
 use Direction::{D2h, H2d};
 use Memory::{Pageable, Pinned};
 
@@ -139,12 +142,14 @@ fn a_pinned_copy_returns_at_once_and_a_sync_waits_for_it() {
 fn kernels_and_events_go_to_their_streams_in_host_order() {
     let mut setup = Setup::plain(&[(H2d, 100, Pinned)]);
     let duration = Femtos(7_000_000_000);
-    let tasks = [Operation::Kernel { duration }, Operation::Record { event: 4 }, Operation::Wait { event: 4 }];
-    setup.program = vec![copy(1, 0), step(1, tasks[0]), step(1, tasks[1]), step(2, tasks[2]), step(2, Operation::Sync)];
+    let kernel = StreamTask::Compute(Computation::Kernel { duration });
+    let tasks = [(1, kernel), (1, StreamTask::Record { event: 4 }), (2, StreamTask::Wait { event: 4 })];
+    setup.program = vec![copy(1, 0)];
+    setup.program.extend(tasks.map(|(stream, task)| step(stream, Operation::Task(task))));
+    setup.program.push(step(2, Operation::Sync));
     let (mini, run) = setup.go();
     let seen: Vec<_> = mini.gpu().seen.iter().map(|push| (push.stream, push.task)).collect();
-    let expected = [StreamTask::Kernel { duration }, StreamTask::Record { event: 4 }, StreamTask::Wait { event: 4 }];
-    assert_eq!(seen[1..], [(1, Some(expected[0])), (1, Some(expected[1])), (2, Some(expected[2]))]);
+    assert_eq!(seen[1..], tasks.map(|(stream, task)| (stream, Some(task))));
     // Call and push, a launch, two more pushes, and the completion that ends the wait.
     assert_eq!(run.accounts[0].busy(), 1_000 + 200 + 1_200 + 2 * 200 + 70);
 }

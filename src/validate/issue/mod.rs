@@ -307,7 +307,7 @@ impl Program {
     fn part(&mut self, overlap: &Overlap, part: Part, stream: u32) {
         match part {
             Part::Up => self.share(overlap, stream, Direction::H2d, 2 * stream),
-            Part::Kernel => self.step(stream, Operation::Kernel { duration: overlap.kernel }),
+            Part::Kernel => self.step(stream, Operation::kernel(overlap.kernel)),
             Part::Down => self.share(overlap, stream, Direction::D2h, 2 * stream + 1),
             Part::Wait => self.step(stream, Operation::Sync),
         }
@@ -357,7 +357,7 @@ mod tests {
                 let copy = &program.copies[copy];
                 format!("{:?}{}:{}", copy.direction, step.stream, copy.bytes)
             }
-            Operation::Kernel { .. } => format!("K{}", step.stream),
+            Operation::Task(_) => format!("K{}", step.stream),
             Operation::Sync => format!("S{}", step.stream),
             ref other => format!("{other:?}"),
         };

@@ -63,7 +63,7 @@ fn a_copy_behind_a_copy_on_its_stream_names_it_whatever_its_direction() {
 
 #[test]
 fn a_copy_behind_a_kernel_says_so() {
-    let kernel = Step { gpu: 0, stream: 0, operation: Operation::Kernel { duration: Femtos(5_000_000_000_000) } };
+    let kernel = Step { gpu: 0, stream: 0, operation: Operation::kernel(Femtos(5_000_000_000_000)) };
     let all = copies(&[kernel, copied(0, 0)], &[Direction::D2h]);
     let limit = &all[0].limited_by;
     assert_eq!((limit.unit.as_str(), limit.state.as_str(), &limit.parameter), ("gpu.compute", "kernels", &None));
@@ -72,7 +72,7 @@ fn a_copy_behind_a_kernel_says_so() {
 
 #[test]
 fn a_call_that_waits_for_a_kernel_before_its_copy_says_so() {
-    let kernel = Step { gpu: 0, stream: 0, operation: Operation::Kernel { duration: Femtos(5_000_000_000_000) } };
+    let kernel = Step { gpu: 0, stream: 0, operation: Operation::kernel(Femtos(5_000_000_000_000)) };
     let blocking = Step { gpu: 0, stream: 0, operation: Operation::Copy { copy: 0, blocking: true } };
     let limit = &copies(&[kernel, blocking], &[Direction::D2h])[0].limited_by;
     assert_eq!((limit.unit.as_str(), limit.state.as_str(), &limit.parameter), ("gpu.compute", "kernels", &None));

@@ -17,7 +17,7 @@ use sealsim::{
         scheduler::{self, PushMemory, Scheduler, Submission, Work},
         spans::Spans,
         tag_queue::{self, TagQueue},
-        work::{Computation, Done, MemoryData, MemoryRead, MemoryWrite, PceWork},
+        work::{Done, MemoryData, MemoryRead, MemoryWrite, PceWork},
     },
     pcie::{
         packet::{Kind, Payload, Tlp},
@@ -28,6 +28,7 @@ use sealsim::{
         self, Activity, Clock, Control, In, Kernel, Key, Netlist, Now, Order, Out, Rx, Signals, SimulationError, Stall,
         Tx, Unit, Wake,
     },
+    stream::{Computation, StreamTask},
     units::{Femtos, Frequency},
 };
 use std::{
@@ -77,12 +78,16 @@ fn methods(ask: Ask, number: u32, stream: u32) -> Work {
     let (writes_host, from, to, bytes) = match ask {
         Ask::Up(bytes) | Ask::Broken(bytes) => (false, host, device, bytes),
         Ask::Down(bytes) => (true, device, host, bytes),
-        Ask::Kernel(nanos) => return Work::Compute(Computation::Kernel { duration: Femtos(nanos * 1_000_000) }),
-        Ask::Copy(bytes) => {
-            return Work::Compute(Computation::Copy { source: device, destination: device + (1 << 40), bytes });
+        Ask::Kernel(nanos) => {
+            let duration = Femtos(nanos * 1_000_000);
+            return Work::Task(StreamTask::Compute(Computation::Kernel { duration }));
         }
-        Ask::Record(event) => return Work::Record { event },
-        Ask::Wait(event) => return Work::Wait { event },
+        Ask::Copy(bytes) => {
+            let destination = device + (1 << 40);
+            return Work::Task(StreamTask::Compute(Computation::Copy { source: device, destination, bytes }));
+        }
+        Ask::Record(event) => return Work::Task(StreamTask::Record { event }),
+        Ask::Wait(event) => return Work::Task(StreamTask::Wait { event }),
     };
     let transfer = Transfer {
         operation: Operation::Copy { source: Location::virt(from), side: Side::Protected },

@@ -8,7 +8,7 @@ use proptest::{
 use sealsim::{
     config::MachineSpec,
     sim::{Kernel, Order},
-    system::{DataMode, Direction, Memory, Operation, Outcome, Step},
+    system::{DataMode, Direction, Memory, Operation, Outcome, Step, StreamTask},
     units::Femtos,
 };
 
@@ -64,7 +64,7 @@ const fn asynchronous(direction: Direction, bytes: u64) -> Part {
 }
 
 const fn kernel(micros: u64) -> Part {
-    Part::Other(Operation::Kernel { duration: Femtos(micros * 1_000_000_000) })
+    Part::Other(Operation::kernel(Femtos(micros * 1_000_000_000)))
 }
 
 fn micros(time: Femtos) -> f64 {
@@ -90,8 +90,10 @@ fn copies_of_two_streams_in_both_directions_overlap_and_those_of_one_do_not() {
 fn a_kernel_keeps_copies_of_its_own_stream_waiting_and_no_others() {
     let machine = machine("h100-sxm5-off", &["compute.stretch=1000"]);
     let up = asynchronous(Direction::H2d, 1 << 20);
-    let program = [(1, kernel(500)), (1, up), (2, up), (2, Part::Other(Operation::Record { event: 0 }))];
-    let after = [(3, Part::Other(Operation::Wait { event: 0 })), (3, asynchronous(Direction::D2d, 1 << 20))];
+    let program =
+        [(1, kernel(500)), (1, up), (2, up), (2, Part::Other(Operation::Task(StreamTask::Record { event: 0 })))];
+    let after =
+        [(3, Part::Other(Operation::Task(StreamTask::Wait { event: 0 }))), (3, asynchronous(Direction::D2d, 1 << 20))];
     let outcome = delivered(&machine, &[&program[..], &after].concat());
     let [behind, beside, waits] = [0, 1, 2].map(|copy| outcome.copies[copy].device.unwrap());
     assert!(micros(behind.0) > 500.0 && micros(behind.0) < 515.0, "{behind:?}");
@@ -105,8 +107,8 @@ fn parts() -> impl Strategy<Value = Part> {
     prop_oneof![
         6 => (direction, 0u64..60_000, memory, any::<bool>()).prop_map(|(d, b, m, w)| Part::Copy(d, b, m, w)),
         2 => (0u64..20).prop_map(kernel),
-        1 => (0u32..2).prop_map(|event| Part::Other(Operation::Record { event })),
-        1 => (0u32..2).prop_map(|event| Part::Other(Operation::Wait { event })),
+        1 => (0u32..2).prop_map(|event| Part::Other(Operation::Task(StreamTask::Record { event }))),
+        1 => (0u32..2).prop_map(|event| Part::Other(Operation::Task(StreamTask::Wait { event }))),
         1 => Just(Part::Other(Operation::Sync)),
     ]
 }
@@ -155,7 +157,7 @@ fn programs_run_the_same_on_both_kernels_in_any_order_with_and_without_data() {
 fn idle_time_costs_nothing() {
     let machine = machine("h100-nvl-tdx", QUICK);
     let [short, long] = [10, 9_000].map(|seconds: u64| {
-        let pause = Operation::Kernel { duration: Femtos(seconds * 1_000_000_000_000_000) };
+        let pause = Operation::kernel(Femtos(seconds * 1_000_000_000_000_000));
         let there = |direction| Part::Copy(direction, 64 << 10, Memory::Pinned, true);
         let program = [(0, there(Direction::H2d)), (0, Part::Other(pause)), (0, there(Direction::D2h))];
         delivered(&machine, &program)
