@@ -16,13 +16,62 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, ChaCha20Poly1305
 from sealed import judge
 
+
+class AESGCMSST:
+    """GCM-SST by its definition (draft-mattsson-cfrg-aes-gcm-sst) over the judge's AES in ECB and POLYVAL in integers; whole tags."""
+
+    def __init__(self, key):
+        self.key = key
+
+    def passed(self, nonce, text, aad, sealing):
+        """Text enciphered or deciphered, and the tag."""
+        block = Cipher(algorithms.AES(self.key), modes.ECB()).encryptor()
+        stream = b"".join(block.update(nonce + struct.pack(">I", number)) for number in range(3 + -(-len(text) // 16)))
+        h, h2, mask = (int.from_bytes(stream[at : at + 16], "little") for at in (0, 16, 32))
+        output = bytes(one ^ other for one, other in zip(text, stream[48:]))
+        value = 0
+        for data in (aad, output if sealing else text):
+            for at in range(0, len(data), 16):
+                value = self.dot(value ^ int.from_bytes(data[at : at + 16], "little"), h)
+        value ^= 8 * len(text) | 8 * len(aad) << 64
+        return output, (self.dot(value, h2) ^ mask).to_bytes(16, "little")
+
+    @staticmethod
+    def dot(one, other):
+        """one * other / x^128 modulo x^128 + x^127 + x^126 + x^121 + 1 (RFC 8452, section 3)."""
+        product = 0
+        for bit in range(128):
+            product ^= (one << bit) * (other >> bit & 1)
+        for _ in range(128):
+            product = (product ^ (0b111000010 << 120 | 1) * (product & 1)) >> 1
+        return product
+
+    def encrypt(self, nonce, text, aad):
+        return b"".join(self.passed(nonce, text, aad, True))
+
+    def decrypt(self, nonce, sealed, aad):
+        text, tag = self.passed(nonce, sealed[:-16], aad, False)
+        if tag != sealed[-16:]:
+            raise InvalidTag
+        return text
+
+
 # Wycheproof's name, the judge's cipher, sizes of keys, engines.
 AEADS = [
     ("AES-GCM", AESGCM, [16, 24, 32], ["h100-nvl-tdx", "folded-8", "unrolled-1"]),
     ("AES-GCM-SIV", AESGCMSIV, [16, 32], ["gcm-siv"]),
+    ("AES-GCM-SST", AESGCMSST, [16, 32], ["gcm-sst"]),
     ("CHACHA20-POLY1305", ChaCha20Poly1305, [32], ["chacha20-poly1305"]),
 ]
-DESIGNS = [("h100-cc", AESGCM), ("hold", AESGCM), ("inline-tags", AESGCM), ("gcm-siv", AESGCMSIV), ("chacha20-poly1305", ChaCha20Poly1305)]
+# With bytes of a tag.
+DESIGNS = [
+    ("h100-cc", AESGCM, 16),
+    ("hold", AESGCM, 16),
+    ("inline-tags", AESGCM, 16),
+    ("gcm-siv", AESGCMSIV, 16),
+    ("gcm-sst", AESGCMSST, 12),
+    ("chacha20-poly1305", ChaCha20Poly1305, 16),
+]
 MESSAGE = 4096
 
 
@@ -79,7 +128,7 @@ def whole(memory):
     return [bytes(run) for _, run in runs]
 
 
-def messages(count, design, cipher, direction):
+def messages(count, design, cipher, tag_bytes, direction):
     """Finds the messages of a copy on its link, in order, each with a tag that the judge takes."""
     chance = random.Random(7)
     number = 3
@@ -95,8 +144,8 @@ def messages(count, design, cipher, direction):
         runs, text = whole(moved(capture.read_bytes())), payload.read_bytes()
     used = report["keys"][direction]
     key, mask, first = (bytes.fromhex(used[name]) for name in ("key", "iv_mask", "first_iv"))
-    places = [(run, at) for run in runs for at in range(0, len(run) - 15, 16)]
-    tags = {run[at : at + 16] for run, at in places}
+    places = [(run, at) for run in runs for at in range(0, len(run) - tag_bytes + 1, 16)]
+    tags = {run[at : at + tag_bytes] for run, at in places}
     for message in range(number):
         plain = bytearray(one ^ other for one, other in zip(first, mask))
         plain[:4] = (message + 1).to_bytes(4, "little")
@@ -104,7 +153,7 @@ def messages(count, design, cipher, direction):
         expected = text[message * MESSAGE : (message + 1) * MESSAGE]
         sealed = cipher(key).encrypt(nonce, expected, b"")
         there = any(run[at : at + MESSAGE] == sealed[:-16] for run, at in places)
-        count.same(f"{design} {direction}: ciphertext and tag of message {message + 1}", (there, sealed[-16:] in tags), (True, True))
+        count.same(f"{design} {direction}: ciphertext and tag of message {message + 1}", (there, sealed[MESSAGE:][:tag_bytes] in tags), (True, True))
 
 
 def generated(count, name, cipher, seed, messages):
@@ -178,7 +227,7 @@ def detached(kind):
     return opened
 
 
-GENERATED = [("aes-gcm", gcm), ("aes-gmac", gcm), ("aes-gcm-siv", detached(AESGCMSIV)), ("chacha20-poly1305", detached(ChaCha20Poly1305))]
+GENERATED = [("aes-gcm", gcm), ("aes-gmac", gcm), ("aes-gcm-siv", detached(AESGCMSIV)), ("aes-gcm-sst", detached(AESGCMSST)), ("chacha20-poly1305", detached(ChaCha20Poly1305))]
 
 
 if __name__ == "__main__":
@@ -188,7 +237,7 @@ if __name__ == "__main__":
         generated(count, name, cipher, 20261121, messages_of_a_set)
     for name, cipher, sizes, engines in AEADS:
         judge(count, name, lambda key, *rest, c=cipher: c(key).encrypt(*rest), lambda *rest, c=cipher: opens(c, *rest), sizes, 12, engines)
-    for design, cipher in DESIGNS:
+    for design, cipher, tag_bytes in DESIGNS:
         for direction in ("h2d", "d2h"):
-            messages(count, design, cipher, direction)
+            messages(count, design, cipher, tag_bytes, direction)
     count.close()

@@ -49,7 +49,7 @@ Examples:
 
 #[derive(Debug, Args)]
 struct Generate {
-    /// aes-gcm, aes-gmac, aes-gcm-siv, aegis-256, aegis-256x2, aegis-256x4, aegis-128l, aegis-128x2, aegis-128x4 or chacha20-poly1305.
+    /// aes-gcm, aes-gmac, aes-gcm-siv, aes-gcm-sst, aegis-256, aegis-256x2, aegis-256x4, aegis-128l, aegis-128x2, aegis-128x4 or chacha20-poly1305.
     #[arg(value_name = "AEAD", default_value = "aes-gcm", value_parser = algorithm)]
     algorithm: Algorithm,
     /// The file.

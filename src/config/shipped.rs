@@ -106,6 +106,7 @@ shipped![
     Engine "engines/folded-4.toml",
     Engine "engines/folded-8.toml",
     Aead "engines/gcm-siv.toml",
+    Aead "engines/gcm-sst.toml",
     Engine "engines/iterative-masked.toml",
     Engine "engines/iterative-unmasked.toml",
     Engine "engines/mask-last.toml",

@@ -36,10 +36,10 @@ pub fn pseudo_share(nonce: [u8; 12], bytes: u64, last: bool) -> [u8; 16] {
     if last { pseudo_tag(nonce, bytes) } else { [0; 16] }
 }
 
-/// What takes the place of `count` tags.
+/// What takes the place of so many bytes of tags.
 #[must_use]
-pub fn pseudo_tags(nonce: [u8; 12], bytes: u64, count: u32) -> Vec<u8> {
-    (0..u64::from(count)).flat_map(|place| hashed(nonce, bytes, place)).collect()
+pub fn pseudo_tags(nonce: [u8; 12], bytes: u64, tag_bytes: u64) -> Vec<u8> {
+    (0..).flat_map(|place| hashed(nonce, bytes, place)).take(tag_bytes as usize).collect()
 }
 
 #[cfg(test)]
@@ -67,8 +67,8 @@ mod tests {
         let (nonce, bytes) = ([3; 12], 4096);
         let sum = [false, false, true].map(|last| u128::from_le_bytes(pseudo_share(nonce, bytes, last)));
         assert_eq!(sum.iter().fold(0, |sum, share| sum ^ share).to_le_bytes(), pseudo_tag(nonce, bytes));
-        let tags = pseudo_tags(nonce, bytes, 3);
-        assert_eq!(tags[..16], pseudo_tag(nonce, bytes));
-        assert!(tags[16..32] != tags[..16] && tags[32..] != tags[..16] && tags[32..] != tags[16..32]);
+        let tags = pseudo_tags(nonce, bytes, 44);
+        assert_eq!((&tags[..16], tags.len()), (&pseudo_tag(nonce, bytes)[..], 44));
+        assert!(tags[16..32] != tags[..16] && tags[32..] != tags[..12] && tags[32..] != tags[16..28]);
     }
 }

@@ -131,7 +131,7 @@ fn host_units(
         })
     };
     let memory = build(HostState::new(&machine.staging, &machine.memory, private))?;
-    let mut memory = memory.with_tags(format.tag_blocks());
+    let mut memory = memory.with_tags(format.tag_bytes());
     if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
         memory.put_tags_inline();
     }

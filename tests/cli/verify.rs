@@ -97,8 +97,11 @@ fn an_engine_of_the_users_own_is_used() {
 #[test]
 fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
     let file = |name: &str| format!("{}/tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
-    let [siv, aegis, long] = ["aes_gcm_siv_test.json", "aegis256_test.json", "aegis128L_test.json"].map(file);
-    for (engine, vectors, passed) in [("gcm-siv", &siv, 202), ("aegis-256", &aegis, 472), ("aegis-128l", &long, 479)] {
+    let [siv, sst, aegis, long] =
+        ["aes_gcm_siv_test.json", "gcm_sst_test.json", "aegis256_test.json", "aegis128L_test.json"].map(file);
+    for (engine, vectors, passed) in
+        [("gcm-siv", &siv, 202), ("gcm-sst", &sst, 24), ("aegis-256", &aegis, 472), ("aegis-128l", &long, 479)]
+    {
         let output = verify(&[vectors, "--engine", engine, "--format", "json"]);
         assert_eq!(output.status.code(), Some(0), "{engine}: {}", message(&output));
         let counts = ["passed", "failed", "skipped"].map(|name| json(&output)["files"][0][name].as_u64());
@@ -204,7 +207,7 @@ fn an_algorithm_that_is_not_modelled_is_refused_by_its_name() {
     assert_eq!(output.status.code(), Some(2), "{}", message(&output));
     for name in [
         "ARIA-GCM",
-        "AES-GCM, AES-GMAC, AES-GCM-SIV, AEGIS256, AEGIS256X2, AEGIS256X4, AEGIS128L, AEGIS128X2, AEGIS128X4, CHACHA20-POLY1305",
+        "AES-GCM, AES-GMAC, AES-GCM-SIV, AES-GCM-SST, AEGIS256, AEGIS256X2, AEGIS256X4, AEGIS128L, AEGIS128X2, AEGIS128X4, CHACHA20-POLY1305",
     ] {
         assert!(message(&output).contains(name), "{}", message(&output));
     }

@@ -3,7 +3,7 @@
 //! | module | has |
 //! | --- | --- |
 //! | [`gcm`] | AES-GCM: AES lanes in counter mode, GHASH units of seven organisations, bytes, registers and cycles |
-//! | [`aead`] | AES-GCM-SIV, AEGIS-256 and AEGIS-128L with their wider forms, and ChaCha20-Poly1305 |
+//! | [`aead`] | AES-GCM-SIV, GCM-SST, AEGIS-256 and AEGIS-128L with their wider forms, and ChaCha20-Poly1305 |
 //! | [`sealing`] | any of them by one face |
 
 pub mod aead;

@@ -24,14 +24,14 @@ use std::io::{self, Write};
 /// Gives the cycles from the key to the tag, and the bytes to check them by. Every output and tag is compared with software AES-GCM.
 /// With --vector or --key it runs one message given by its bytes, and shows every stage with its cycle: H, powers, J0, counters, AES states by round and lane,
 /// keystream, what enters GHASH, products, accumulators, tag.
-/// An engine of another AEAD (`[aead]`: AES-GCM-SIV, AEGIS, ChaCha20-Poly1305) gives the same figures; it is not compatible with AES-GCM on the wire.
+/// An engine of another AEAD (`[aead]`: AES-GCM-SIV, GCM-SST, AEGIS, ChaCha20-Poly1305) gives the same figures; it is not compatible with AES-GCM on the wire.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sealsim engine hw-configs/engines/folded-8.toml --key-bits 256 --aad-blocks 4 --blocks 1024
   sealsim engine unrolled-all --set engine.aes.registers_per_round=2 --blocks 64
   sealsim engine h100-nvl-tdx --blocks 65536 --open
   sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
-  sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also aegis-256, -256x2, -256x4, -128l
+  sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also gcm-sst, aegis-256, -256x2, -256x4, -128l
   sealsim engine h100-nvl-tdx --fmax                        # the clock that it reaches, stage by stage
   sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator
   sealsim engine folded-8 --vector tests/vectors/aes_gcm_test.json:7        # one message, every stage with its cycle

@@ -89,7 +89,7 @@ impl Text {
 pub(super) fn stand_in(job: &Job, format: Format) -> Vec<u8> {
     let (share, part) = (job.share, job.share.part);
     match share.of {
-        1 => pseudo_tags(job.nonce, job.bytes, format.tag_blocks()),
+        1 => pseudo_tags(job.nonce, job.bytes, format.tag_bytes()),
         _ => pseudo_share(job.nonce, part.total, part.is_last()).to_vec(),
     }
 }

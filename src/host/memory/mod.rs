@@ -57,7 +57,8 @@ const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as
 
 pub struct HostState {
     staging: Staging,
-    /// Tags of 16 bytes per message, or the blocks of a longer one.
+    /// Bytes of a message's tags, and the blocks of 16 bytes that they take.
+    tag_bytes: u64,
     tags: u32,
     pinned: Pinned,
     buffers: Buffers,
@@ -90,6 +91,7 @@ impl HostState {
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
+            tag_bytes: map::TAG_BYTES,
             tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
@@ -109,15 +111,15 @@ impl HostState {
         self.staging.trailer = map::TAG_BYTES * u64::from(self.tags);
     }
 
-    /// The same memory for messages of so many tags.
+    /// The same memory for messages with so many bytes of tags.
     #[must_use]
-    pub fn with_tags(self, tags: u32) -> Self {
-        Self { tags, ..self }
+    pub fn with_tags(self, tag_bytes: u64) -> Self {
+        Self { tag_bytes, tags: tag_bytes.div_ceil(map::TAG_BYTES) as u32, ..self }
     }
 
-    /// Tags of 16 bytes per message, or the blocks of a longer one.
-    pub const fn tags(&self) -> u32 {
-        self.tags
+    /// Bytes of a message's tags.
+    pub const fn tag_bytes(&self) -> u64 {
+        self.tag_bytes
     }
 
     pub const fn tag_address(&self, id: SlotId) -> u64 {
@@ -351,7 +353,7 @@ impl HostState {
     }
 
     fn write_tags(&mut self, offset: u64, bytes: &[u8]) -> Written {
-        let (stride, length) = (map::tag_stride(self.tags), (map::TAG_BYTES * u64::from(self.tags)) as usize);
+        let (stride, length) = (map::tag_stride(self.tags), self.tag_bytes as usize);
         for (at, &byte) in (offset..).zip(bytes) {
             if let Some(slot) = self.staging.get_mut(SlotId((at / stride) as u32)) {
                 slot.tag.resize(length, 0);
@@ -366,12 +368,12 @@ impl HostState {
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
         let exact = self.exact();
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
-        let (trailer, inline) = (self.staging.trailer, self.staging.trailer > 0);
+        let (tag_bytes, inline) = (self.tag_bytes as usize, self.staging.trailer > 0);
         if let Some(slot) = self.staging.get_mut(id) {
             let text = slot.bytes.saturating_sub(within);
             slot.written.add(within, text.min(tlp.bytes.into()), 0);
             if inline && u64::from(tlp.bytes) > text {
-                slot.tag.resize(trailer as usize, 0);
+                slot.tag.resize(tag_bytes, 0);
                 slot.write_behind(within, tlp.payload.bytes().unwrap_or_default());
             }
             if let (Some(held), Some(new)) = (slot.bytes_of_run(exact), tlp.payload.bytes()) {

@@ -114,7 +114,7 @@ fn giga(value: &Value) -> String {
 
 pub(super) const FORGERY: &str = "\
 Forgery at most: of a first forgery, with one attempt at each tag. After one, under the same key: 1 where all nonces share the hash key (AES-GCM, \
-IDE), since the same difference of ciphertext and tag passes again; as before where hash key (AES-GCM-SIV, ChaCha20-Poly1305) or state (AEGIS, a claim) is made \
+IDE), since the same difference of ciphertext and tag passes again; as before where hash key (AES-GCM-SIV, GCM-SST, ChaCha20-Poly1305) or state (AEGIS, a claim) is made \
 anew for each nonce.\n";
 
 #[cfg(test)]

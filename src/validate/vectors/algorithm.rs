@@ -8,7 +8,7 @@ pub enum Algorithm {
     AesGcm,
     /// GMAC: AES-GCM of an empty text.
     AesGmac,
-    /// Another AEAD, with tags of 16 bytes.
+    /// Another AEAD, with tags of 16 bytes or their beginnings.
     Aead(Scheme),
 }
 

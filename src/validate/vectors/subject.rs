@@ -143,11 +143,11 @@ pub struct Other {
 }
 
 impl Other {
-    /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them.
+    /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them, and gives whole tags.
     #[must_use]
     pub fn new(spec: AeadSpec) -> Self {
         let algorithm = spec.scheme().map(Algorithm::Aead);
-        Self { spec, algorithm }
+        Self { spec: spec.with_whole_tags(), algorithm }
     }
 }
 

@@ -3,11 +3,25 @@
 use super::aegis::AegisSpec;
 use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
 use super::gcm_siv::GcmSivSpec;
+use super::gcm_sst::GcmSstSpec;
 use super::spec::AeadSpec;
-use crate::gcm::arbitrary::{any_engine, any_simple_ghash};
-use crate::gcm::spec::Closing;
+use crate::gcm::arbitrary::{any_engine, any_ghash, any_simple_ghash};
+use crate::gcm::spec::{Closing, GhashSpec};
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
+
+/// Any engine of GCM-SST.
+pub fn any_sst() -> impl Strategy<Value = GcmSstSpec> {
+    let several = |spec: &GhashSpec| matches!(spec, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. });
+    let polyval = any_ghash().prop_filter("one value of one message", move |spec| !several(spec));
+    (any_engine(), polyval, 4..17_u64).prop_map(|(engine, polyval, tag)| {
+        let key_bits = if engine.key_bits == 192 { 256 } else { engine.key_bits };
+        let mut aes = engine.aes;
+        let latency = aes.latency(if key_bits == 128 { 10 } else { 14 });
+        aes.start_interval = Cycles(aes.start_interval.0.min(latency + 1));
+        GcmSstSpec { key_bits, aes, polyval, key_setup: engine.key_setup, tag: Bytes(tag), compare: engine.compare }
+    })
+}
 
 /// Any engine of another AEAD.
 pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
@@ -50,7 +64,7 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
     let chacha = (chacha, poly1305, cycles()).prop_map(|(chacha, poly1305, compare)| {
         AeadSpec::ChaCha20Poly1305(ChaCha20Poly1305Spec { chacha, poly1305, compare })
     });
-    prop_oneof![siv, aegis, chacha]
+    prop_oneof![siv, any_sst().prop_map(AeadSpec::GcmSst), aegis, chacha]
 }
 
 /// AES-GCM-SIV on four lanes.

@@ -12,6 +12,7 @@
 //! | scheme | what authenticates | passes over the text to seal, open | keystream ahead | blocks of 16 B per cycle, at most | per message |
 //! | --- | --- | --- | --- | --- | --- |
 //! | [`gcm_siv`] | POLYVAL over the plaintext | 2, 1 | open only: the tag is the counter's seed | GHASH's | a key derivation of 4 or 6 AES blocks, a key expansion, the powers of H |
+//! | [`gcm_sst`] | POLYVAL over the ciphertext, and a product by a second key | 1, 1 | yes | GHASH's | 3 AES blocks, the powers of H, a product |
 //! | [`aegis`] | the cipher's own state | 1, 1 | no: it depends on the text before | lanes / round; twice as many of AEGIS-128L | 16 updates before, of AEGIS-128L 10; 7 after |
 //! | [`chacha20_poly1305`] | Poly1305 over the ciphertext | 1, 1 | yes | that of a GHASH unit of the same form | a keystream block, the powers of r |
 //!
@@ -26,6 +27,7 @@ pub mod bytes;
 pub mod chacha20_poly1305;
 pub mod flow;
 pub mod gcm_siv;
+pub mod gcm_sst;
 pub mod model;
 pub mod scheme;
 pub mod spec;

@@ -136,7 +136,7 @@ impl AfterSuccess {
     /// For an AEAD; none is AES-GCM, also with shorter tags or several to a message.
     ///
     /// GCM's tag is GHASH masked by the nonce. A difference of ciphertext and tag that passed is a root in H: laid over any later message, as
-    /// far from its end, it passes again. AES-GCM-SIV derives POLYVAL's key from the nonce (RFC 8452), ChaCha20-Poly1305 the one-time
+    /// far from its end, it passes again. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce, ChaCha20-Poly1305 the one-time
     /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
     /// known to cancel in another.
     #[must_use]

@@ -4,9 +4,10 @@ use super::aegis::{self, Aegis, AegisSpec, Form};
 use super::bytes::{Wire, WireFormat};
 use super::chacha20_poly1305::{self, ChaCha20Poly1305Spec};
 use super::gcm_siv::{self, GcmSivSpec};
+use super::gcm_sst::{self, GcmSstSpec};
 use super::model::Model;
 use crate::gcm::spec::SpecError;
-use crate::units::Cycles;
+use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub enum AeadSpec {
     /// AES-GCM-SIV (RFC 8452).
     GcmSiv(GcmSivSpec),
+    /// GCM-SST (draft-mattsson-cfrg-aes-gcm-sst).
+    GcmSst(GcmSstSpec),
     /// AEGIS-256 and, with two or four lanes, AEGIS-256X (draft-irtf-cfrg-aegis-aead).
     Aegis256(AegisSpec),
     /// AEGIS-128L and, with two or four lanes, AEGIS-128X (draft-irtf-cfrg-aegis-aead).
@@ -33,6 +36,7 @@ impl AeadSpec {
     pub fn model(&self) -> Box<dyn Model + '_> {
         match self {
             Self::GcmSiv(spec) => Box::new(spec),
+            Self::GcmSst(spec) => Box::new(spec),
             Self::Aegis256(spec) => Box::new(Aegis { form: Form::Wide256, spec }),
             Self::Aegis128L(spec) => Box::new(Aegis { form: Form::Long128, spec }),
             Self::ChaCha20Poly1305(spec) => Box::new(spec),
@@ -63,8 +67,18 @@ impl AeadSpec {
     pub const fn key_bits_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::GcmSiv(spec) => Some(&mut spec.key_bits),
+            Self::GcmSst(spec) => Some(&mut spec.key_bits),
             Self::Aegis256(_) | Self::Aegis128L(_) | Self::ChaCha20Poly1305(_) => None,
         }
+    }
+
+    /// The same with whole tags, where shorter ones are their beginnings.
+    #[must_use]
+    pub fn with_whole_tags(mut self) -> Self {
+        if let Self::GcmSst(spec) = &mut self {
+            spec.tag = Bytes(16);
+        }
+        self
     }
 
     /// Whose bytes an engine gives; `None` if its specification is none that can be built.
@@ -86,6 +100,8 @@ impl AeadSpec {
 pub enum Scheme {
     /// AES-GCM-SIV.
     GcmSiv,
+    /// GCM-SST.
+    GcmSst,
     /// AEGIS-256.
     Aegis256,
     /// AEGIS-256X2.
@@ -104,8 +120,9 @@ pub enum Scheme {
 
 impl Scheme {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::GcmSiv,
+        Self::GcmSst,
         Self::Aegis256,
         Self::Aegis256X2,
         Self::Aegis256X4,
@@ -120,6 +137,7 @@ impl Scheme {
     pub const fn wire(self) -> &'static Wire {
         match self {
             Self::GcmSiv => &gcm_siv::WIRE,
+            Self::GcmSst => &gcm_sst::WIRE,
             Self::Aegis256 => &aegis::AEGIS_256,
             Self::Aegis256X2 => &aegis::AEGIS_256X2,
             Self::Aegis256X4 => &aegis::AEGIS_256X4,

@@ -12,7 +12,7 @@
 //! | cycles | [`gcm::timing`](crate::gcm::timing) | [`aead::timing`](crate::aead::timing) |
 //! | bytes on the CPU | [`gcm::bulk`](crate::gcm::bulk) | [`aead::bytes`](crate::aead::bytes) |
 //! | bytes in the engine | the same | [`aead::stream`](crate::aead::stream) |
-//! | tags | 16 bytes, or as many for each chain | 16 bytes; AEGIS also 32 |
+//! | tags | 16 bytes, or as many for each chain | 16 bytes; AEGIS also 32, GCM-SST 4 to 16 |
 //! | nonce | counter and mask of 96 bits | the same, and where it is longer the rest of a longer mask |
 //! | passes over a message to be sealed | one | one; AES-GCM-SIV two |
 //! | to open | text | the same; AES-GCM-SIV needs the tag before it |
@@ -144,10 +144,10 @@ impl Format {
         }
     }
 
-    /// The same in blocks of 16 bytes.
+    /// The same in blocks of 16 bytes, the last of which a shorter tag does not fill.
     #[must_use]
     pub const fn tag_blocks(self) -> u32 {
-        (self.tag_bytes() / TAG_BLOCK) as u32
+        self.tag_bytes().div_ceil(TAG_BLOCK) as u32
     }
 
     /// Bytes of a nonce, and of the IV that an engine reports.

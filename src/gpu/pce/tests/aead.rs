@@ -6,6 +6,7 @@ use crate::aead::{
     bytes,
     chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec},
     gcm_siv::GcmSivSpec,
+    gcm_sst::GcmSstSpec,
     spec::AeadSpec,
 };
 use crate::gcm::spec::Closing;
@@ -40,9 +41,17 @@ fn siv(buffer: u64) -> AeadSpec {
     AeadSpec::GcmSiv(GcmSivSpec::four_lanes(Bytes(buffer)))
 }
 
-/// Every scheme; AES-GCM-SIV with room for 2 KiB between its passes.
+/// Every scheme; AES-GCM-SIV with room for 2 KiB between its passes, GCM-SST with tags of 12 bytes.
 fn schemes() -> Vec<AeadSpec> {
-    vec![aegis(1, 16), aegis(1, 32), aegis(2, 32), aegis(4, 16), chacha(), siv(2048)]
+    vec![
+        aegis(1, 16),
+        aegis(1, 32),
+        aegis(2, 32),
+        aegis(4, 16),
+        chacha(),
+        siv(2048),
+        AeadSpec::GcmSst(GcmSstSpec::four_lanes()),
+    ]
 }
 
 fn with(aead: &AeadSpec) -> PceSpec {

@@ -1,13 +1,14 @@
-//! The bytes of AEADs other than AES-GCM, by crates.
+//! The bytes of AEADs other than AES-GCM, by crates; GCM-SST, which none has, of [its parts](super::gcm_sst).
 //!
 //! | scheme | crate | key | nonce |
 //! | --- | --- | --- | --- |
 //! | AES-GCM-SIV (RFC 8452) | `aes-gcm-siv` | 16 or 32 bytes | 12 |
+//! | GCM-SST (draft-mattsson-cfrg-aes-gcm-sst) | `aes`, `polyval` | 16 or 32 | 12 |
 //! | AEGIS-256, -256X2, -256X4 (draft-irtf-cfrg-aegis-aead) | `aegis` | 32 | 32 |
 //! | AEGIS-128L, -128X2, -128X4 (the same) | `aegis` | 16 | 16 |
 //! | ChaCha20-Poly1305 (RFC 8439) | `chacha20poly1305` | 32 | 12 |
 //!
-//! Tags have 16 bytes, those of AEGIS 16 or 32.
+//! Tags have 16 bytes, those of AEGIS 16 or 32, those of GCM-SST 4 to 16.
 
 pub use super::spec::Scheme;
 

@@ -15,7 +15,7 @@ proptest! {
     ) {
         let way = |direction| run(&spec, &bench(aad, blocks, direction, messages)).unwrap();
         let (sealed, opened) = (way(SealOpen::Seal), way(SealOpen::Open));
-        let key = Key::new(spec.scheme().unwrap(), &hex::decode(&sealed.key).unwrap()).unwrap();
+        let key = Key::new(spec.format().unwrap(), &hex::decode(&sealed.key).unwrap()).unwrap();
         for (one, other) in sealed.messages.iter().zip(&opened.messages) {
             prop_assert_eq!((&one.common.tag, &one.common.output), (&other.common.tag, &other.common.input));
             let of = |text: &Option<String>| hex::decode(text.as_ref().unwrap()).unwrap();

@@ -27,7 +27,11 @@ proptest! {
         length in 0..2000_usize, piece in 1..300_usize,
     ) {
         let siv = scheme == Scheme::GcmSiv;
-        let tag_bytes = if long_tag && scheme.nonce_bytes() != 12 { 32 } else { 16 };
+        let tag_bytes = match (long_tag, scheme) {
+            (true, Scheme::GcmSst) => 12,
+            (true, _) if scheme.nonce_bytes() != 12 => 32,
+            _ => 16,
+        };
         let format = WireFormat { scheme, tag_bytes };
         let key = pattern(seed, if siv && short { 16 } else { longest_key(scheme) });
         let (nonce, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, length));
