@@ -57,6 +57,7 @@ shipped![
     Design "designs/eager.toml",
     Design "designs/fastrack.toml",
     Design "designs/gcm-siv.toml",
+    Design "designs/gcm-sst.toml",
     Design "designs/h100-cc.toml",
     Design "designs/h100-cc-resealed.toml",
     Design "designs/handover-timeout.toml",

@@ -107,6 +107,7 @@ fn an_engine_of_another_aead_has_the_same_metrics_and_says_that_it_is_not_gcm() 
         ("aegis-256x2", "AEGIS-256X2", 2),
         ("aegis-256x4", "AEGIS-256X4", 1),
         ("aegis-128l", "AEGIS-128L", 2),
+        ("gcm-sst", "GCM-SST", 1),
         ("chacha20-poly1305", "ChaCha20-Poly1305", 1),
     ] {
         let shown = document(&[name, "--aad-blocks", "4", "--blocks", "4096", "--open"]);

@@ -7,7 +7,7 @@ use sealsim::{
     system::{DataMode, Direction, Memory, Outcome},
 };
 
-const DESIGNS: [&str; 5] = ["gcm-siv", "aegis-256", "aegis-256x2", "aegis-128l", "chacha20-poly1305"];
+const DESIGNS: [&str; 6] = ["gcm-siv", "gcm-sst", "aegis-256", "aegis-256x2", "aegis-128l", "chacha20-poly1305"];
 
 fn designed(designs: &[&str], sets: &[&str]) -> MachineSpec {
     let layers = designs.iter().fold(Layers::new("h100-nvl-tdx"), |layers, design| layers.overlay(*design));
@@ -25,11 +25,18 @@ fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, 
 #[test]
 fn what_is_copied_arrives_bit_for_bit_and_both_ends_make_the_same_tags() {
     for design in DESIGNS {
-        for more in
-            [&[][..], &["aead.tag=32 B"], &["aead.buffer=1 MiB"], &["cipher.work=reseal"], &["cipher.work=forward"]]
-        {
+        for more in [
+            &[][..],
+            &["aead.tag=32 B"],
+            &["aead.tag=6 B"],
+            &["aead.tag=14 B", "tag_queue.placement=inline"],
+            &["aead.buffer=1 MiB"],
+            &["cipher.work=reseal"],
+            &["cipher.work=forward"],
+        ] {
             let applies = |set: &&str| match *set {
                 "aead.tag=32 B" => design.starts_with("aegis"),
+                "aead.tag=6 B" | "aead.tag=14 B" => design == "gcm-sst",
                 "aead.buffer=1 MiB" => design == "gcm-siv",
                 _ => true,
             };
@@ -92,6 +99,13 @@ fn tags_and_ivs_take_their_own_length_on_the_link() {
     }
     assert_eq!(payload(&["aegis-256"], &[]), (gcm.0, gcm.1 + 3 * 20));
     assert_eq!(payload(&["aegis-256"], &["aead.tag=32 B"]), (gcm.0 + 3 * 16, gcm.1 + 3 * (16 + 20)));
+    for tag in [6, 12] {
+        let (set, less) = (format!("aead.tag={tag} B"), 3 * (16 - tag));
+        for place in ["separate", "inline"] {
+            let sets = [&*set, &format!("tag_queue.placement={place}")];
+            assert_eq!(payload(&["gcm-sst"], &sets), (gcm.0 - less, gcm.1 - less), "{sets:?}");
+        }
+    }
     let inline = payload(&["aegis-256"], &["aead.tag=32 B", "tag_queue.placement=inline"]);
     assert_eq!(inline, (gcm.0 + 3 * 16, gcm.1 + 3 * (16 + 20)));
 }

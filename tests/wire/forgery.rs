@@ -50,8 +50,16 @@ fn passes_again(format: Format) -> bool {
 
 #[test]
 fn a_difference_that_passed_passes_again_where_nonces_share_the_hash_key_and_nowhere_else() {
-    for design in ["h100-cc", "parallel-auth", "gcm-siv", "chacha20-poly1305", "aegis-256", "aegis-256x2", "aegis-128l"]
-    {
+    for design in [
+        "h100-cc",
+        "parallel-auth",
+        "gcm-siv",
+        "gcm-sst",
+        "chacha20-poly1305",
+        "aegis-256",
+        "aegis-256x2",
+        "aegis-128l",
+    ] {
         let machine = Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine;
         let stated = AfterSuccess::of(machine.aead.as_ref());
         assert_eq!(passes_again(format(design)), stated == AfterSuccess::Certain, "{design}: {stated:?}");
