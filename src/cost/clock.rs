@@ -55,6 +55,9 @@ pub struct Stage {
     /// Other cuts of it, the fewest registers first; none is looked for where it settles within the period.
     #[serde(skip)]
     pub others: Vec<(String, Delay)>,
+    /// Its clock, where it is not that of the engines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Frequency>,
 }
 
 /// The period of a clock in ps.
@@ -77,7 +80,7 @@ impl Delay {
 
 impl Stage {
     fn new(name: &'static str, cut: String, delay: Delay, rows: &[Block]) -> Self {
-        Self { name, cut, delay, rows: rows.to_vec(), others: Vec::new() }
+        Self { name, cut, delay, rows: rows.to_vec(), others: Vec::new(), clock: None }
     }
 
     /// With the other cuts, where it does not settle.
@@ -107,22 +110,35 @@ pub struct Timing {
 }
 
 impl Timing {
+    fn clock_of(&self, stage: &Stage) -> Frequency {
+        stage.clock.unwrap_or(self.clock)
+    }
+
+    /// The period of a stage's clock in ps.
+    #[must_use]
+    pub fn period_of(&self, stage: &Stage) -> f64 {
+        period_ps(self.clock_of(stage))
+    }
+
     /// That of the stage that is worst off.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let period = period_ps(self.clock);
-        self.stages.iter().map(|stage| stage.delay.within(period)).max().unwrap_or(Verdict::Closes)
+        self.stages.iter().map(|stage| stage.delay.within(self.period_of(stage))).max().unwrap_or(Verdict::Closes)
     }
 
     /// What is to be said of every figure of a design that does not close, with the cycles that do.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
-        let period = period_ps(self.clock);
-        let open: Vec<&Stage> =
-            self.stages.iter().filter(|stage| stage.delay.within(period) == Verdict::DoesNotClose).collect();
-        let worst = open.iter().map(|stage| stage.delay.ps).reduce(f64::max)?;
+        let open: Vec<&Stage> = self
+            .stages
+            .iter()
+            .filter(|stage| stage.delay.within(self.period_of(stage)) == Verdict::DoesNotClose)
+            .collect();
+        let beyond = |stage: &Stage| stage.delay.ps / self.period_of(stage);
+        let worst = open.iter().max_by(|one, other| beyond(one).total_cmp(&beyond(other)))?;
+        let (needs, period, clock) = (worst.delay.ps, self.period_of(worst), self.clock_of(worst).0 as f64 / 1e9);
         let each = open.iter().map(|stage| {
-            let remedy = match stage.closing(self.clock) {
+            let remedy = match stage.closing(self.clock_of(stage)) {
                 Some((cut, Verdict::Closes)) => format!("{cut} closes"),
                 Some((cut, _)) => format!("{cut} is marginal"),
                 None => "no cut that was synthesised closes".to_owned(),
@@ -130,8 +146,7 @@ impl Timing {
             format!("{} with {}: {remedy}", stage.name, stage.cut)
         });
         let each: Vec<String> = each.collect();
-        let clock = self.clock.0 as f64 / 1e9;
-        Some(format!("{DOES_NOT_CLOSE} at {clock} GHz (needs {worst:.0} ps, has {period:.0}): {}", each.join("; ")))
+        Some(format!("{DOES_NOT_CLOSE} at {clock} GHz (needs {needs:.0} ps, has {period:.0}): {}", each.join("; ")))
     }
 
     /// The highest clock that all stages hold, without wires and with them, in Hz.
@@ -145,7 +160,7 @@ impl Timing {
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (period, clock) = (period_ps(self.clock), self.clock.0 as f64 / 1e9);
-        let all = self.stages.iter().map(|stage| stage.delay);
+        let all = self.stages.iter().filter(|stage| stage.clock.is_none()).map(|stage| stage.delay);
         let worst =
             all.reduce(|one, other| Delay { ps: one.ps.max(other.ps), ps_wired: one.ps_wired.max(other.ps_wired) });
         let Delay { ps, ps_wired } = worst.unwrap_or_default();

@@ -107,6 +107,11 @@ pub fn price(machine: &MachineSpec) -> Price {
             price.notes.extend(common.map(|unit| {
                 format!("one {unit} for both ways: its second key's powers and its PCEs' contexts are not counted")
             }));
+            if machine.copy_engine.engine_clock.is_some() {
+                price.notes.push(
+                    "what crosses between the clocks of copy engines and their engines is not counted".to_owned(),
+                );
+            }
             price.rows = open.cost.rows;
             let rows = seal.cost.rows.into_iter().filter(|row| !price.rows.contains(row)).collect::<Vec<_>>();
             price.rows.extend(rows);
@@ -146,7 +151,7 @@ fn engines(machine: &MachineSpec) -> Result<[Engines; 2], &'static str> {
         let cost = ide_engine(ide);
         return Ok([cost.clone(), cost].map(|cost| Engines { cost, count: 1 }));
     }
-    let (clock, count) = (machine.copy_engine.clock, engines_per_way(machine));
+    let (clock, count) = (machine.copy_engine.clock_of_engines(), engines_per_way(machine));
     if let Some(aead) = &machine.aead {
         let cost = cost::aead(aead, clock)?;
         return Ok([cost.clone(), cost].map(|cost| Engines { cost, count }));
@@ -339,6 +344,22 @@ mod tests {
         let ghash = cost::engine(&shared.engine, shared.copy_engine.clock).ghash_kge;
         let saved = own.middle() - price(&shared).area.unwrap().middle();
         assert!((saved - 3.0 * ghash.middle()).abs() < 1e-6 && own.middle() == 2.0 * one.middle(), "{saved} {ghash:?}");
+    }
+
+    #[test]
+    fn engines_have_the_area_and_close_at_their_own_clock_and_the_tag_queue_at_that_of_the_copy_engine() {
+        let clocked = |clock, engine_clock| {
+            let mut machine = machine(&[]);
+            (machine.copy_engine.clock, machine.copy_engine.engine_clock) =
+                (Frequency(clock), engine_clock.map(Frequency));
+            price(&machine)
+        };
+        let (slow, fast) = (1_000_000_000, 3_500_000_000);
+        let closes = |clock, engine_clock| clocked(clock, engine_clock).does_not_close.unwrap_or_default();
+        assert!(closes(slow, Some(fast)).starts_with("does not close at 3.5 GHz"));
+        assert_eq!(closes(2 * slow, Some(slow)), "");
+        assert!(closes(9_000_000_000, Some(slow)).starts_with("does not close at 9 GHz"));
+        assert_eq!(clocked(fast, Some(slow)).area, clocked(slow, None).area);
     }
 
     #[test]

@@ -69,6 +69,10 @@ pub struct CopyEngineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "sharing among PCEs")]
     pub sharing: Option<Sharing>,
+    /// Clock of what seals and opens for PCEs, and of the way from it where they share it; `clock` if absent. Engines that seal for peers keep `clock`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "clock of engines")]
+    pub engine_clock: Option<Frequency>,
     /// With a shared engine or GHASH: from a PCE to it, and from it to a PCE; one cycle if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "wire to a shared engine")]
@@ -124,6 +128,12 @@ impl CopyEngineSpec {
             (Sharers::Gpu, Sharers::Gpu) if !split => Some(Common::Engine),
             _ => None,
         }
+    }
+
+    /// Clock of what seals and opens.
+    #[must_use]
+    pub fn clock_of_engines(&self) -> Frequency {
+        self.engine_clock.unwrap_or(self.clock)
     }
 
     /// How PCEs take turns at it.

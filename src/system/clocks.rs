@@ -15,6 +15,8 @@ pub(super) struct Clocks {
     pub root_complex: Clock,
     pub mac: Clock,
     pub copy_engine: Clock,
+    /// Of what seals and opens for PCEs.
+    pub engines: Clock,
     pub compute: Clock,
     pub hbm: Clock,
     pub sm: Option<Clock>,
@@ -27,6 +29,7 @@ impl Clocks {
             root_complex: build(Clock::new(machine.root_complex.clock))?,
             mac: build(Clock::new(machine.link.mac_clock))?,
             copy_engine: build(Clock::new(machine.copy_engine.clock))?,
+            engines: build(Clock::new(machine.copy_engine.clock_of_engines()))?,
             compute: build(Clock::new(machine.compute.clock))?,
             hbm: build(Clock::new(machine.hbm.clock))?,
             sm: machine.sealing_sms().map(|sm| build(Clock::new(sm.clock))).transpose()?,

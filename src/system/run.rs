@@ -84,11 +84,14 @@ pub fn check(machine: &MachineSpec, request: Request) -> Result<(), RunError> {
     Machine::new(machine, request).map(drop)
 }
 
-/// What seals and opens in the PCE with this path, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
+/// What seals and opens in the PCE with this path on the PCE's clock, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
 #[must_use]
 pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<SealingSpec> {
     let (above, _) = path.rsplit_once('.')?;
     let machine = machine.of_gpu(gpu);
+    if machine.copy_engine.engine_clock.is_some() {
+        return None;
+    }
     Pces::of(&machine, above).ok()?.engine(&machine, path)
 }
 

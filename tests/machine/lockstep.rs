@@ -28,6 +28,7 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["cpu.clock=1 GHz"], &["cpu.clock=3.7 GHz"], &["cpu.clock=333 MHz"]],
     &[&["root_complex.clock=2.5 GHz"], &["root_complex.clock=777 MHz"]],
     &[&["copy_engine.clock=1 GHz"], &["copy_engine.clock=1.98 GHz"], &["copy_engine.clock=611 MHz"]],
+    &[&["copy_engine.engine_clock=611 MHz"], &["copy_engine.engine_clock=2.9 GHz"]],
     &[&["hbm.clock=1 GHz"], &["hbm.clock=2.619 GHz"]],
     &[
         &["engine.ghash={design=\"serial\",MULTIPLIER}"],

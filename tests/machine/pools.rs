@@ -84,6 +84,31 @@ fn messages_at_a_time_in_a_common_quarantine_are_the_rate_whoever_of_the_pces_ha
     assert!((own / alone * 3.0 - 1.0).abs() < 0.1, "{own} {alone}");
 }
 
+#[test]
+fn an_engine_clock_like_the_copy_engines_changes_nothing_and_another_one_scales_the_rate_that_engines_bind() {
+    let serial =
+        "engine.ghash={design=\"serial\",multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}}";
+    let (message, blocks) = (65_536, 4097.0);
+    let ways = ["sharing=per_pce", "sharing=split", "sharing=shared", "pools={ghash=\"gpu\"}"];
+    for (way, engines) in ways.into_iter().zip([2.0, 2.0, 1.0, 1.0]) {
+        let way = format!("copy_engine.{way}");
+        for direction in [Direction::H2d, Direction::D2h] {
+            let of = |sets: &[&str], count: u64| {
+                let machine = with(2, message, &[&[way.as_str(), serial], sets].concat());
+                one(&machine, direction, count * message, Kernel::Skip)
+            };
+            let same = of(&["copy_engine.engine_clock=1.755 GHz"], 6);
+            assert_eq!(of(&[], 6).event_digest, same.event_digest, "{way} {direction:?}");
+            for ghz in [0.6, 1.1, 2.4] {
+                let clock = format!("copy_engine.engine_clock={ghz} GHz");
+                let took = (on_device(&of(&[&clock], 48)) - on_device(&of(&[&clock], 16))) / 32.0;
+                let closed = 4.0 * blocks / engines / ghz;
+                assert!((took / closed - 1.0).abs() < 0.03, "{way} {direction:?} {ghz}: {took} ns for {closed} ns");
+            }
+        }
+    }
+}
+
 /// A machine whose AES lanes and GHASH are pools.
 #[derive(Debug, Clone)]
 struct Pools {
@@ -100,6 +125,10 @@ struct Pools {
     wire: u64,
     common_quarantine: bool,
     retirement: &'static str,
+    /// Megahertz of lanes and GHASH, where they have a clock of their own.
+    clock: Option<u64>,
+    /// Bytes of each PCE that may go ahead of their verdicts.
+    skid: Option<u64>,
 }
 
 impl Pools {
@@ -122,15 +151,17 @@ impl Pools {
                 self.product - 1
             ),
             format!("tag_queue.retirement={}", self.retirement),
-            "tag_queue.release=hold".into(),
+            format!("tag_queue.release={}", if self.skid.is_some() { "skid" } else { "hold" }),
             format!("tag_queue.quarantine={} B", 4 * u64::from(self.pces) * self.message),
         ];
         sets.extend(self.turn.map(|turn| format!("copy_engine.engine_turn={turn} B")));
+        sets.extend(self.clock.map(|clock| format!("copy_engine.engine_clock={clock} MHz")));
+        sets.extend(self.skid.map(|skid| format!("tag_queue.skid={skid} B")));
         let sets: Vec<_> = sets.iter().map(String::as_str).collect();
         with(self.pces, self.message, &sets)
     }
 
-    /// Cycles from one message to the next, if lanes or GHASH bind.
+    /// Cycles of the copy engine from one message to the next, if lanes or GHASH bind.
     fn closed_form(&self) -> f64 {
         let (blocks, pces) = (self.message / 16, f64::from(self.pces));
         // Shared lanes make a mask for each turn; a turn begins with the first lane.
@@ -139,6 +170,7 @@ impl Pools {
         let ghash = (blocks + 1) * self.product;
         let share = |cycles: u64, shared| cycles as f64 / if shared { 1.0 } else { pces };
         share(aes, self.aes_shared).max(share(ghash, self.ghash_shared))
+            * self.clock.map_or(1.0, |clock| 1755.0 / clock as f64)
     }
 }
 
@@ -150,10 +182,11 @@ fn pools() -> impl Strategy<Value = Pools> {
     ];
     let shared = prop::sample::select(vec![(false, false), (false, true), (false, true), (true, true)]);
     let units = (2u64..6, 1u32..5, 1u64..9);
-    let rest = (1u64..20, any::<bool>(), prop::sample::select(vec!["in_order", "out_of_order"]));
+    let new = (prop::option::of(500u64..3000), prop::option::of(0u64..20_000));
+    let rest = (1u64..20, any::<bool>(), prop::sample::select(vec!["in_order", "out_of_order"]), new);
     let sizes = (1u32..5, prop::sample::select(vec![8192, 16_384]));
     (sizes, units, shared, turns, rest).prop_map(|(sizes, units, shared, turns, rest)| {
-        let (wire, common_quarantine, retirement) = rest;
+        let (wire, common_quarantine, retirement, (clock, skid)) = rest;
         // Turns are those of what is shared.
         let (turns, turn) = if shared.1 { turns } else { ("message", None) };
         Pools {
@@ -169,6 +202,8 @@ fn pools() -> impl Strategy<Value = Pools> {
             wire,
             common_quarantine,
             retirement,
+            clock,
+            skid,
         }
     })
 }

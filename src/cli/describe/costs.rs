@@ -3,7 +3,6 @@
 use crate::{
     config::MachineSpec,
     cost::{
-        clock::period_ps,
         library::{Block, Delay},
         technology::SYNTHESIS,
     },
@@ -45,10 +44,9 @@ fn named(rows: &[Block]) -> String {
 /// Each stage of the engines, and whether the clock holds it.
 fn clock_lines(machine: &MachineSpec) -> Vec<String> {
     let Some(timing) = machine.timing() else { return Vec::new() };
-    let period = period_ps(timing.clock);
     let mut lines = vec![format!("clock of the engines: {timing}")];
     for stage in &timing.stages {
-        let (Delay { ps, ps_wired }, verdict) = (stage.delay, stage.delay.within(period).text());
+        let (Delay { ps, ps_wired }, verdict) = (stage.delay, stage.delay.within(timing.period_of(stage)).text());
         let (name, cut, rows) = (stage.name, &stage.cut, named(&stage.rows));
         lines.push(format!("  {name} with {cut}: {verdict}, {ps:.0} ps, {ps_wired:.0} with wires; rows: {rows}"));
     }

@@ -5,14 +5,31 @@ use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::{Library, parts};
 use crate::gcm::spec::{ClockCheck, EngineSpec};
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    path: "copy_engine.clock",
-    broken: |m| (m.engine.check == ClockCheck::Error).then(|| m.does_not_close()).flatten(),
-    remedy: "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage",
-}];
+const REMEDY: &str = "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage";
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        path: "copy_engine.clock",
+        broken: |m| if m.copy_engine.engine_clock.is_none() { does_not_close(m) } else { None },
+        remedy: REMEDY,
+    },
+    Rule {
+        path: "copy_engine.engine_clock",
+        broken: |m| {
+            m.copy_engine.engine_clock?;
+            let sms = m.sealing_sms().map(|_| "SMs seal and open here, at sm.clock".to_owned());
+            sms.or_else(|| does_not_close(m))
+        },
+        remedy: REMEDY,
+    },
+];
+
+fn does_not_close(machine: &MachineSpec) -> Option<String> {
+    (machine.engine.check == ClockCheck::Error).then(|| machine.does_not_close()).flatten()
+}
 
 impl MachineSpec {
-    /// What the clock of the copy engines has to hold: engines that seal and that open, and the tag queue. None where no copy engine seals, or its parts
+    /// What the clocks of copy engines and of their engines have to hold: engines that seal and that open, and the tag queue. None where no copy engine seals, or its parts
     /// were not synthesised.
     #[must_use]
     pub fn timing(&self) -> Option<Timing> {
@@ -23,7 +40,7 @@ impl MachineSpec {
         if !valid || !self.sealed_path() || self.sealing_sms().is_some() {
             return None;
         }
-        let (at, library) = (self.copy_engine.clock, Library::shipped());
+        let (at, library) = (self.copy_engine.clock_of_engines(), Library::shipped());
         let mut timing = match &self.aead {
             Some(aead) => clock::aead(aead, at, library)?,
             None => clock::engine(&self.engine, at, library),
@@ -35,7 +52,8 @@ impl MachineSpec {
             timing.stages.extend(others);
         }
         let (depth, skid) = (self.tag_queue.depth, self.tag_queue.release.ahead(1) > 0);
-        timing.stages.push(clock::tag_queue(depth, skid, &parts::tag_queue(depth, skid, library)));
+        let clock = self.copy_engine.engine_clock.map(|_| self.copy_engine.clock);
+        timing.stages.push(Stage { clock, ..clock::tag_queue(depth, skid, &parts::tag_queue(depth, skid, library)) });
         Some(timing)
     }
 

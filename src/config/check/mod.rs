@@ -208,9 +208,14 @@ const RULES: &[Rule] = &[
                 let differs = ChainFormat::of(open) != ChainFormat::of(&m.engine.ghash);
                 differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
             };
-            open.check().err().map(|error| error.to_string()).or_else(other)
+            let shared = || {
+                let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
+                (common && *open != m.engine.ghash)
+                    .then(|| "PCEs that seal and open share the GHASH engine.ghash, and this is another one".to_owned())
+            };
+            open.check().err().map(|error| error.to_string()).or_else(other).or_else(shared)
         },
-        remedy: "write the same chains and chunk in both, or another family in both",
+        remedy: "write the same chains and chunk in both, or another family in both; with a shared GHASH leave it out",
     },
     Rule {
         path: "engine.control",
@@ -283,20 +288,18 @@ const RULES: &[Rule] = &[
     Rule {
         path: "copy_engine.sharing",
         broken: |m| {
-            let (split, sms) = (m.copy_engine.sharing == Some(Sharing::Split), m.sealing_sms().is_some());
-            let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
+            let is = |sharing| m.copy_engine.sharing == Some(sharing);
+            let (split, shared, sms) = (is(Sharing::Split), is(Sharing::Shared), m.sealing_sms().is_some());
             let many = split && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
-            let other = common && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
             [
                 (many, "parts of a message have shares of one tag, and sub-chains have several"),
                 (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
-                (common && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
-                (other, "one engine has one authenticator, and copy_engine.open_ghash asks for another one in the PCEs that open"),
+                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
             ]
             .into_iter()
             .find_map(|(broken, why)| broken.then(|| why.to_owned()))
         },
-        remedy: "write sharing = \"per_pce\", another design of engine.ghash, no copy_engine.open_ghash, or gpu_crypto.place = \"copy_engine\"",
+        remedy: "write sharing = \"per_pce\", another design of engine.ghash, or gpu_crypto.place = \"copy_engine\"",
     },
     Rule {
         path: "cipher.text_crc",
@@ -323,7 +326,11 @@ const RULES: &[Rule] = &[
                 Some(Sharing::Shared) => "sharing = \"shared\" is one engine for all PCEs, its AES lanes and its GHASH",
                 _ => "AES lanes that PCEs share have no way to a GHASH of each PCE",
             };
-            m.copy_engine.common().is_none().then(|| why.to_owned())
+            let sms = m.copy_engine.pools.is_some()
+                && m.sealing_sms().is_some()
+                && m.copy_engine.common() != Some(Common::Nothing);
+            let sms = sms.then(|| "SMs seal and open here, so that the PCEs have no engine to share".to_owned());
+            m.copy_engine.common().is_none().then(|| why.to_owned()).or(sms)
         },
         remedy: "write pools = { ghash = \"gpu\" } alone, both rows \"gpu\", or neither; and no sharing beside them",
     },

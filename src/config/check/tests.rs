@@ -143,12 +143,16 @@ const BROKEN: &[(&str, &[&str])] = &[
     ),
     ("copy_engine.sharing", &[SM, "gpu_crypto.place=sm", "copy_engine.sharing=shared"]),
     (
-        "copy_engine.sharing",
+        "copy_engine.open_ghash",
         &[
             "copy_engine.sharing=shared",
             "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}",
         ],
     ),
+    ("copy_engine.open_ghash", &[OPEN_GHASH, "copy_engine.pools.ghash=gpu"]),
+    ("copy_engine.pools", &[SM, "gpu_crypto.place=sm", "copy_engine.pools.ghash=gpu"]),
+    ("copy_engine.engine_clock", &["copy_engine.engine_clock=3 GHz"]),
+    ("copy_engine.engine_clock", &[SM, "gpu_crypto.place=sm", "copy_engine.engine_clock=1 GHz"]),
     ("copy_engine.engine_wire", &["copy_engine.sharing=shared", "copy_engine.engine_wire=0 cycles"]),
     ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=4100 B"]),
     ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=32272 B"]),

@@ -38,6 +38,7 @@ fn spec(release: Release) -> FrontEndSpec {
             opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
             sharing: None,
+            engine_clock: None,
             engine_wire: None,
             engine_turn: None,
             pools: None,

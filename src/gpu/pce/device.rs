@@ -186,9 +186,9 @@ impl Pce {
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {
                 Some(engine) if self.shared.is_none() => {
-                    let tag = engine.finish().tag;
+                    let [tag, share] = engine.finish(job.share.part);
                     tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
-                    self.weight.applied(job.share.part, tag)
+                    share
                 }
                 _ => transfer.tag_stands.unwrap_or(now.cycle),
             };

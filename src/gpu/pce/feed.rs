@@ -3,6 +3,7 @@
 use super::opening::Opening;
 use super::{
     EngineInput, Pce, Ports,
+    engine::Engine,
     input::tell,
     text::{Text, stand_in},
     work::Piece,
@@ -11,7 +12,6 @@ use crate::{
     gcm::{message::SealOpen, timing::Limit},
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
-    sealing::EngineTiming,
     sim::{Meter, Now},
 };
 
@@ -34,9 +34,6 @@ impl Pce {
             let transfer = &mut self.transfers[place as usize];
             if let Some(engine) = &mut self.engine {
                 engine.start(cycle, part, direction);
-                if !part.is_last() {
-                    self.weight.prepare(part, cycle);
-                }
             }
             if let Some(side) = &mut self.shared {
                 side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
@@ -70,7 +67,7 @@ impl Pce {
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
         let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let (job, bytes) = (transfer.job.id, transfer.job.bytes);
+        let (job, bytes, part) = (transfer.job.id, transfer.job.bytes, transfer.job.share.part);
         let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
         let first = transfer.first_pass.as_ref().map_or(0, |pass| bytes - pass.absorbed);
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
@@ -91,7 +88,7 @@ impl Pce {
                 missing -= bytes;
             }
         }
-        engine.finish();
+        engine.finish(part);
     }
 
     /// Passes bytes through the engine; gives the cycles in which it has taken them and in which they stand at its output.
@@ -222,9 +219,9 @@ impl Pce {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
             Some(engine) if kind == JobKind::Open && self.shared.is_none() => {
-                let tag = engine.finish().tag;
+                let [tag, share] = engine.finish(share.part);
                 tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
-                self.weight.applied(share.part, tag)
+                share
             }
             _ => self.transfers[(number - self.first) as usize].tag_stands.unwrap_or(now.cycle),
         };
@@ -285,7 +282,7 @@ impl Pce {
 #[inline]
 fn pass_engine(
     meter: &Option<Meter>,
-    engine: &mut Option<EngineTiming>,
+    engine: &mut Option<Engine>,
     limited: &mut Limit,
     secure: bool,
     bytes: u32,

@@ -40,6 +40,7 @@
 
 mod assembly;
 mod device;
+mod engine;
 mod errors;
 mod feed;
 mod host_read;
@@ -77,13 +78,13 @@ use crate::{
         Tx, Unit, Wake,
     },
 };
+use engine::{Crossing, Engine};
 use host_read::Slots;
 use quarantine::Quarantine;
 use registers::Registers;
 use shared::EngineSide;
 use std::{cell::Cell, collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
-use weight::Weight;
 
 pub use input::{EngineInput, MessageInput};
 pub use shared::EnginePorts;
@@ -103,6 +104,8 @@ pub struct PceSpec {
     pub shared: Option<u64>,
     /// Whether only GHASH is shared, so that the PCE has its own AES lanes.
     pub own_aes: bool,
+    /// What seals and opens has this clock, where it is not the PCE's.
+    pub engine_clock: Option<Clock>,
     pub max_read_request: MaxSize,
     pub max_payload: MaxSize,
     pub first_tag: u16,
@@ -118,10 +121,10 @@ pub struct PceSpec {
 }
 
 impl PceSpec {
-    /// Its own engine of AES-GCM, whose registers faults can strike.
+    /// Its own engine of AES-GCM on its own clock, whose registers faults can strike.
     fn own_engine(&self) -> Option<&EngineSpec> {
         match &self.engine {
-            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() => Some(spec),
+            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() && self.engine_clock.is_none() => Some(spec),
             _ => None,
         }
     }
@@ -171,13 +174,12 @@ pub struct Pce {
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
     format: Format,
-    engine: Option<EngineTiming>,
+    engine: Option<Engine>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
     /// Of the engine, and the last stretch of its work that is in it.
     meter: Option<Meter>,
     metered: (u64, u64),
-    weight: Weight,
     timeout: u64,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
@@ -223,32 +225,28 @@ impl Pce {
         clock: Clock,
     ) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
-        let (mut engine, meter) = match &spec.engine {
+        let (timing, meter) = match &spec.engine {
             Some(SealingSpec::Gcm(engine)) if spec.own_aes => {
                 (Some(EngineTiming::Gcm(Timing::of_aes(engine)?)), Some(Meter::new("aes")))
             }
             Some(engine) if spec.shared.is_none() => (Some(EngineTiming::new(engine)?), Some(Meter::new("engine"))),
             _ => (None, None),
         };
-        if let Some(engine) = &mut engine {
-            // From cycle 0 on; a message that came before the powers of H stand would wait for them.
-            engine.load_key(0);
-        }
+        let crossing = Crossing::new(clock, spec.engine_clock);
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags, spec.copy_engine.outstanding_reads),
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format).with_text_crc(spec.text_crc),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
-            shared: spec.shared.map(EngineSide::new),
+            shared: spec.shared.map(|wire| EngineSide::new(wire, crossing)),
             quarantine: Quarantine::new(&spec.tag_queue, spec.copy_engine.quarantine_sharers(), quarantined),
             spec,
             clock,
             keys,
             worker,
-            engine,
+            engine: timing.map(|timing| Engine::new(timing, product, crossing)),
             engine_limit: Limit::Data,
             meter,
             metered: (0, 0),
-            weight: Weight::new(product),
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -368,7 +366,7 @@ impl Pce {
     #[inline]
     fn charge_engine(&mut self, cycle: u64) {
         let (Some(engine), Some(meter)) = (&self.engine, &mut self.meter) else { return };
-        for &(from, until) in engine.stretches() {
+        for (from, until) in engine.stretches() {
             if until > self.metered.1 {
                 self.metered = (from.max(self.metered.0), until);
                 meter.book((cycle, self.metered.0), until, Activity::Idle);

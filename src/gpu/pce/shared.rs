@@ -2,7 +2,7 @@
 //!
 //! The PCE keeps the bytes, and room for them in its read buffer, until the engine reports that they are through.
 
-use super::{Pce, Ports, errors, work::Piece};
+use super::{Pce, Ports, engine::Crossing, errors, work::Piece};
 use crate::{
     gcm::message::SealOpen,
     gpu::work::{EngineReply, EngineRequest, JobId, JobKind},
@@ -38,15 +38,16 @@ struct Beat {
 #[derive(Debug)]
 pub(super) struct EngineSide {
     wire: u64,
+    crossing: Crossing,
     /// Requests by the cycle in which they leave.
     outgoing: VecDeque<(u64, EngineRequest)>,
     sent: VecDeque<Beat>,
 }
 
 impl EngineSide {
-    /// A PCE that is `wire` cycles away from the engine.
-    pub fn new(wire: u64) -> Self {
-        Self { wire, outgoing: VecDeque::new(), sent: VecDeque::new() }
+    /// A PCE that is `wire` cycles of whoever sends away from the engine.
+    pub fn new(wire: u64, crossing: Crossing) -> Self {
+        Self { wire, crossing, outgoing: VecDeque::new(), sent: VecDeque::new() }
     }
 
     /// Whether beats are at the engine.
@@ -78,7 +79,8 @@ impl Pce {
         side.outgoing.push_back((cycle, EngineRequest::Beat { job, offset, bytes: bytes as u32 }));
         side.sent.push_back(Beat { number, job, offset, bytes, reserved, write, lanes });
         if let Some(lanes) = self.engine.as_mut().filter(|_| ends) {
-            self.transfers[place].lanes_done = lanes.finish().tag;
+            let part = self.transfers[place].job.share.part;
+            [self.transfers[place].lanes_done, _] = lanes.finish(part);
         }
     }
 
@@ -124,7 +126,8 @@ impl Pce {
     /// The oldest beat is back.
     fn take_back(&mut self, reply: EngineReply, now: Now, ports: &mut Ports) {
         let Some(side) = &mut self.shared else { return };
-        let (Some(beat), wire) = (side.sent.pop_front(), side.wire) else { return };
+        let Some(beat) = side.sent.pop_front() else { return };
+        let tag_here = reply.tag.map(|tag| side.crossing.outward(tag + side.wire));
         let burst = self.spec.copy_engine.burst.0;
         let Some(transfer) = self.transfer(beat.number).filter(|transfer| transfer.failed.is_none()) else {
             self.buffered -= beat.reserved;
@@ -134,7 +137,7 @@ impl Pce {
         transfer.unwritten += beat.bytes;
         let last = transfer.through == transfer.job.bytes;
         let whole = transfer.unwritten >= burst || last;
-        transfer.tag_stands = reply.tag.map(|tag| (tag + wire).max(transfer.lanes_done));
+        transfer.tag_stands = tag_here.map(|tag| tag.max(transfer.lanes_done));
         match beat.write {
             Some(write) => {
                 self.queue(now.cycle, write, beat.reserved);

@@ -293,6 +293,7 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         tag_queue: machine.tag_queue.clone(),
         shared: None,
         own_aes: false,
+        engine_clock: None,
         stored: None,
         staging: None,
         text_crc: false,

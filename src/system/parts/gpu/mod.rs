@@ -174,7 +174,7 @@ impl Builder<'_> {
         }
         if let Some((name, engine)) = self.shared_engine()? {
             let ports = shared_engine::Ports { requests: far.to_engine, replies: far.from_engine };
-            self.netlist.add(self.at(name), engines, engine, ports);
+            self.netlist.add(self.at(name), self.clocks.engines, engine, ports);
         }
         Ok(Gpu { front_ends, compute, tags, hbm, pces })
     }

@@ -125,7 +125,8 @@ impl Builder<'_> {
         let depth = self.tag_depth();
         let cycle = clocks.copy_engine.edge(1);
         let sm_cycle = clocks.sm.map_or(cycle, |sm| sm.edge(1));
-        let engine = clocks.copy_engine.edge(specs::engine_wire(machine));
+        let [to_engine, from_engine] =
+            [clocks.copy_engine, clocks.engines].map(|clock| clock.edge(specs::engine_wire(machine)));
         let (sms, shares) = (machine.sealing_sms().is_some(), machine.common() != Common::Nothing);
         let (device_reads, data, writes) = self.memory_ends(path, far);
         let net = &mut *self.netlist;
@@ -143,8 +144,8 @@ impl Builder<'_> {
                 sealed: kept(net.wire(format!("{path}.sealed"), sm_cycle), &mut far.sealed),
             }),
             engine: shares.then(|| EnginePorts {
-                requests: keep(net.wire(format!("{path}.to_engine"), engine), &mut far.to_engine),
-                replies: kept(net.wire(format!("{path}.from_engine"), engine), &mut far.from_engine),
+                requests: keep(net.wire(format!("{path}.to_engine"), to_engine), &mut far.to_engine),
+                replies: kept(net.wire(format!("{path}.from_engine"), from_engine), &mut far.from_engine),
             }),
             done: keep(net.queue(format!("{path}.done"), HANDOVER), &mut far.done),
             signals: net.signals(path),
@@ -213,6 +214,6 @@ impl Builder<'_> {
             Common::Ghash => ("ghash", build(Timing::of_ghash(&machine.engine))?),
         };
         let units = machine.engine.ghash.messages();
-        Ok(Some((name, SharedEngine::new((timing, units), pces, wire, turns, self.clocks.copy_engine))))
+        Ok(Some((name, SharedEngine::new((timing, units), pces, wire, turns, self.clocks.engines))))
     }
 }

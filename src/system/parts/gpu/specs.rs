@@ -50,6 +50,7 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
         engine: engine(machine, place, readers),
         shared: (machine.common() != Common::Nothing).then_some(engine_wire(machine)),
         own_aes: machine.common() == Common::Ghash,
+        engine_clock: machine.copy_engine.engine_clock.map(|_| clocks.engines),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % readers) as u16 * tags,

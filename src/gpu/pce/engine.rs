@@ -1,0 +1,84 @@
+//! The engine of a PCE, with the weight behind it, in cycles of the PCE.
+//!
+//! | contract | |
+//! | --- | --- |
+//! | clock | the PCE's, or one of its own: what goes in is there at the engine's first edge from then on, what comes out at the PCE's; synchronisers take no cycles of their own |
+
+use super::weight::Weight;
+use crate::{
+    gcm::{message::SealOpen, part::Part, timing::Accepted},
+    sealing::EngineTiming,
+    sim::Clock,
+};
+
+/// The clocks of a PCE and of its engine; none where they have one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Crossing(Option<[Clock; 2]>);
+
+impl Crossing {
+    /// From the clock of a PCE to that of its engine, if it has one of its own.
+    pub fn new(pce: Clock, engine: Option<Clock>) -> Self {
+        Self(engine.map(|engine| [pce, engine]))
+    }
+
+    /// The engine's cycle at or behind one of the PCE.
+    #[inline]
+    pub fn inward(self, cycle: u64) -> u64 {
+        self.0.map_or(cycle, |[pce, engine]| engine.first_from(pce.edge(cycle)))
+    }
+
+    /// The PCE's cycle at or behind one of the engine.
+    #[inline]
+    pub fn outward(self, cycle: u64) -> u64 {
+        self.0.map_or(cycle, |[pce, engine]| pce.first_from(engine.edge(cycle)))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Engine {
+    timing: EngineTiming,
+    weight: Weight,
+    crossing: Crossing,
+}
+
+impl Engine {
+    /// An engine without messages, with a weight whose product takes so many cycles. Its key is loaded from cycle 0 on; a message that came before the
+    /// powers of H stand would wait for them.
+    pub fn new(mut timing: EngineTiming, product: u64, crossing: Crossing) -> Self {
+        timing.load_key(0);
+        Self { timing, weight: Weight::new(product), crossing }
+    }
+
+    /// Starts a message, or a part of one, in `cycle`.
+    pub fn start(&mut self, cycle: u64, part: Part, direction: SealOpen) {
+        let at = self.crossing.inward(cycle);
+        self.timing.start(at, part, direction);
+        if !part.is_last() {
+            self.weight.prepare(part, at);
+        }
+    }
+
+    /// The tag that came with a message to be opened is there in `cycle`.
+    pub fn seed(&mut self, cycle: u64) {
+        self.timing.seed(self.crossing.inward(cycle));
+    }
+
+    /// Takes the next `bytes` of text, which are there in `cycle`.
+    #[inline]
+    pub fn accept(&mut self, cycle: u64, bytes: u32) -> Accepted {
+        let Accepted { consumed, out, limit } = self.timing.accept(self.crossing.inward(cycle), bytes);
+        Accepted { consumed: self.crossing.outward(consumed), out: self.crossing.outward(out), limit }
+    }
+
+    /// Ends a part of a message; gives when its tag stands, and when its share of the message's tag does.
+    pub fn finish(&mut self, part: Part) -> [u64; 2] {
+        let tag = self.timing.finish().tag;
+        [tag, self.weight.applied(part, tag)].map(|cycle| self.crossing.outward(cycle))
+    }
+
+    /// The latest stretches of its work.
+    pub fn stretches(&self) -> impl Iterator<Item = (u64, u64)> {
+        let stretches = self.timing.stretches().iter();
+        stretches.map(|&(from, until)| (self.crossing.outward(from), self.crossing.outward(until)))
+    }
+}
