@@ -6,7 +6,7 @@
 //! | buffers | a byte written and read again: held for its verdict, or for a second pass | bytes h2d under `hold` or `skid`; bytes d2h of AES-GCM-SIV, where its messages fit in its buffer | SRAM of that size, twice |
 //! | | a tag, computed and fetched, in the tag queue | messages | SRAM, twice |
 //! | link | a bit on the wire, both ends | tokens, headers, payload, CRCs, MACs, each time they are sent | [`LINK_BIT_PJ`] |
-//! | device memory | a bit read or written | bytes of copies; within the GPU twice; with SMs that seal two more times; d2h a second time where the buffer is too small | [`HBM_BIT_PJ`] |
+//! | device memory | a bit read or written | bytes of copies; within the GPU twice; with SMs that seal two more times; d2h a second time where the buffer is too small; h2d three times where it waits there | [`HBM_BIT_PJ`] |
 //!
 //! Nothing of it is simulated, and units know nothing of it. Left out: clock trees, wires between units, leakage, the host, and what a design changes in kernels. Under `skid` every byte counts as
 //! held, which is the most.
@@ -70,7 +70,9 @@ pub fn energy(seen: &Seen<'_>, machine: &MachineSpec) -> Energy {
         let messages: u64 = seen.copies.iter().map(|copy| copy.messages).sum();
         let tags = f64::from(2 * tag_bits(machine) / 8) * messages as f64;
         buffers = buffers + through(cost.tag_queue_capacity_bytes, tags);
-        if machine.tag_queue.release.quarantines() {
+        if machine.tag_queue.waits_in_memory() {
+            moved += 2.0 * h2d;
+        } else if machine.tag_queue.release.quarantines() {
             buffers = buffers + through(machine.tag_queue.quarantine.0, h2d);
         }
         if let Some(room) = machine.aead.as_ref().and_then(|aead| aead.model().buffer()) {
@@ -136,6 +138,11 @@ mod tests {
         let [plain, hold] = ["h100-cc", "hold"].map(|design| per_byte(design, Direction::H2d));
         assert_eq!((plain.engines, plain.memory), (hold.engines, hold.memory));
         // Written and read at 15 pJ for eight bytes in 2 MiB, against 32 B of tags in a queue of 256 B.
+        let aside = of(
+            Layers::new("h100-nvl-tdx").overlay("hold").set("tag_queue.quarantine_in=device_memory"),
+            Direction::H2d,
+        );
+        assert_eq!((aside.memory, aside.buffers), (plain.memory * 3.0, plain.buffers));
         assert!(plain.buffers.high < 0.01 && (3.5..4.0).contains(&hold.buffers.middle()), "{hold:?}");
         // Sealed in two passes, from device memory or from a buffer.
         let siv = |way| per_byte("gcm-siv", way);

@@ -193,10 +193,11 @@ fn ide_engine(ide: &IdeSpec) -> EngineCost {
 /// What waits for verdicts.
 fn storage(machine: &MachineSpec) -> Price {
     let sealed = machine.sealed_path();
-    let holds = sealed && machine.tag_queue.release.quarantines();
+    let holds = sealed && machine.tag_queue.release.quarantines() && !machine.tag_queue.waits_in_memory();
     let quarantine = match (holds, machine.common_quarantine()) {
+        (false, _) => 0,
         (true, None) => machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure),
-        (_, common) => common.unwrap_or(0),
+        (true, Some(common)) => common,
     };
     let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(tag_bits(machine) / 8) } else { 0 };
     let cost = cost::storage(quarantine + tags);

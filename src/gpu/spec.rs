@@ -243,6 +243,10 @@ pub struct TagQueueSpec {
     /// Room for plaintext that waits for its verdict, under `hold` and `skid`.
     #[schemars(title = "room for quarantine")]
     pub quarantine: Bytes,
+    /// Where that room is; in the copy engines if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "place of quarantine")]
+    pub quarantine_in: Option<QuarantineIn>,
     /// Bytes of each PCE that go on to device memory ahead of their verdict, under `skid`; [`SKID`] if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "room ahead of the verdict")]
@@ -264,7 +268,23 @@ pub struct TagQueueSpec {
     pub twin_comparators: Option<bool>,
 }
 
+/// Where plaintext waits for its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuarantineIn {
+    /// In memories of the copy engines.
+    CopyEngine,
+    /// In device memory, apart from its destination: it is written there, and read from there when it is verified.
+    DeviceMemory,
+}
+
 impl TagQueueSpec {
+    /// Whether plaintext waits in device memory.
+    #[must_use]
+    pub fn waits_in_memory(&self) -> bool {
+        self.release == Release::Hold && self.quarantine_in == Some(QuarantineIn::DeviceMemory)
+    }
+
     /// Bytes of each PCE that go on to device memory ahead of their verdict.
     #[must_use]
     pub fn ahead(&self) -> u64 {

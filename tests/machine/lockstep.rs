@@ -151,6 +151,7 @@ const CHOICES: &[&[&[&str]]] = &[
             "copy_engine.pools.quarantine=gpu",
             "copy_engine.pces_secure=3",
         ],
+        &["tag_queue={release=\"hold\",quarantine=\"1 MiB\",quarantine_in=\"device_memory\"}"],
         &["tag_queue.release=skid", "tag_queue.quarantine=1 MiB", "tag_queue.skid=3 KiB"],
         &[
             "tag_queue={release=\"skid\",quarantine=\"1 MiB\",skid=\"3 KiB\"}",

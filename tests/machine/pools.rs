@@ -9,6 +9,7 @@ use sealsim::{
     config::{Layers, MachineSpec},
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome},
+    units::Femtos,
 };
 
 const COMMON: &str = "copy_engine.pools.quarantine=gpu";
@@ -85,6 +86,36 @@ fn messages_at_a_time_in_a_common_quarantine_are_the_rate_whoever_of_the_pces_ha
 }
 
 #[test]
+fn plaintext_that_waits_in_device_memory_is_written_twice_and_read_once() {
+    let message = 16_384;
+    let period = |sets: &[&str]| {
+        let machine = with(
+            2,
+            message,
+            &[&["tag_queue={release=\"hold\",quarantine=\"128 KiB\"}", "hbm.clock=1 GHz"], sets].concat(),
+        );
+        let (outcome, whole) = sent(&machine, Direction::H2d, Memory::Pinned, &[9 * message - 1]);
+        assert!(outcome.copies[0].delivered && whole == [true], "{sets:?}: {:?}", outcome.copies[0].reason);
+        let queue = outcome.gpus[0].tag_queue;
+        assert_eq!((queue.longest_exposure, queue.total_exposure), (Femtos(0), Femtos(0)), "{sets:?}");
+        assert!((message..=128 << 10).contains(&queue.peak_quarantine_bytes), "{sets:?}: {queue:?}");
+        let of = |count| on_device(&one(&machine, Direction::H2d, count * message, Kernel::Skip));
+        (of(48) - of(16)) / 32.0
+    };
+    let aside = "tag_queue.quarantine_in=device_memory";
+    let (slow_writes, slow_reads) = ("hbm.write_rate=8 B/cycle", "hbm.read_rate=4 B/cycle");
+    for (sets, closed) in [
+        (&[slow_writes][..], 2048.0),
+        (&[slow_writes, aside], 4096.0),
+        (&[slow_reads, aside], 4096.0),
+        (&[slow_writes, aside, COMMON], 4096.0),
+    ] {
+        let took = period(sets);
+        assert!((took / closed - 1.0).abs() < 0.03, "{sets:?}: {took} ns for {closed} ns");
+    }
+}
+
+#[test]
 fn an_engine_clock_like_the_copy_engines_changes_nothing_and_another_one_scales_the_rate_that_engines_bind() {
     let serial =
         "engine.ghash={design=\"serial\",multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}}";
@@ -129,6 +160,8 @@ struct Pools {
     clock: Option<u64>,
     /// Bytes of each PCE that may go ahead of their verdicts.
     skid: Option<u64>,
+    /// Whether plaintext waits in device memory.
+    aside: bool,
 }
 
 impl Pools {
@@ -157,6 +190,7 @@ impl Pools {
         sets.extend(self.turn.map(|turn| format!("copy_engine.engine_turn={turn} B")));
         sets.extend(self.clock.map(|clock| format!("copy_engine.engine_clock={clock} MHz")));
         sets.extend(self.skid.map(|skid| format!("tag_queue.skid={skid} B")));
+        sets.extend(self.aside.then(|| "tag_queue.quarantine_in=device_memory".into()));
         let sets: Vec<_> = sets.iter().map(String::as_str).collect();
         with(self.pces, self.message, &sets)
     }
@@ -182,11 +216,11 @@ fn pools() -> impl Strategy<Value = Pools> {
     ];
     let shared = prop::sample::select(vec![(false, false), (false, true), (false, true), (true, true)]);
     let units = (2u64..6, 1u32..5, 1u64..9);
-    let new = (prop::option::of(500u64..3000), prop::option::of(0u64..20_000));
+    let new = (prop::option::of(500u64..3000), prop::option::of(0u64..20_000), any::<bool>());
     let rest = (1u64..20, any::<bool>(), prop::sample::select(vec!["in_order", "out_of_order"]), new);
     let sizes = (1u32..5, prop::sample::select(vec![8192, 16_384]));
     (sizes, units, shared, turns, rest).prop_map(|(sizes, units, shared, turns, rest)| {
-        let (wire, common_quarantine, retirement, (clock, skid)) = rest;
+        let (wire, common_quarantine, retirement, (clock, skid, aside)) = rest;
         // Turns are those of what is shared.
         let (turns, turn) = if shared.1 { turns } else { ("message", None) };
         Pools {
@@ -204,6 +238,7 @@ fn pools() -> impl Strategy<Value = Pools> {
             retirement,
             clock,
             skid,
+            aside: aside && skid.is_none(),
         }
     })
 }

@@ -6,8 +6,9 @@ use super::machine::MachineSpec;
 use super::parameter::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::ChainFormat;
+use crate::gpu::release::Release;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::{Common, Sharing, TagFetch, TagPlacement, TurnPolicy};
+use crate::gpu::spec::{Common, QuarantineIn, Sharing, TagFetch, TagPlacement, TurnPolicy};
 use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::rate::{FLIT_MODE, GENERATIONS, WIDTHS};
@@ -378,6 +379,17 @@ const RULES: &[Rule] = &[
             odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
         },
         remedy: "write a multiple of 16 B that leaves room in copy_engine.read_buffer, or leave it out: then a message keeps the engine until its end",
+    },
+    Rule {
+        path: "tag_queue.quarantine_in",
+        broken: |m| {
+            let memory = m.tag_queue.quarantine_in == Some(QuarantineIn::DeviceMemory);
+            let ahead = memory && m.tag_queue.release == Release::Skid;
+            ahead.then(|| {
+                "what goes ahead of its verdict leaves a copy engine in order, and would have to come back there".into()
+            })
+        },
+        remedy: "write tag_queue.release = \"hold\", or quarantine_in = \"copy_engine\"",
     },
     Rule {
         path: "tag_queue.placement",

@@ -1,7 +1,9 @@
 //! Reads of device memory, and writes to host memory.
 
 use super::{
-    EngineInput, Pce, Ports, errors,
+    EngineInput, Pce, Ports,
+    aside::FROM_QUARANTINE,
+    errors,
     input::tell,
     text::{Text, stand_in},
     work::{Piece, Refusal},
@@ -59,6 +61,10 @@ impl Pce {
                     .push(format!("data from {:#x} of device memory came unasked and were dropped", data.address));
                 continue;
             };
+            if number == FROM_QUARANTINE {
+                self.take_back_from_quarantine(data.address, now, ports);
+                continue;
+            }
             if address != data.address {
                 self.buffered -= u64::from(bytes);
                 self.fail(

@@ -38,6 +38,7 @@
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
 
+mod aside;
 mod assembly;
 mod device;
 mod engine;
@@ -78,6 +79,7 @@ use crate::{
         Tx, Unit, Wake,
     },
 };
+use aside::Aside;
 use engine::{Crossing, Engine};
 use host_read::Slots;
 use quarantine::Quarantine;
@@ -86,6 +88,7 @@ use shared::EngineSide;
 use std::{cell::Cell, collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 
+pub use aside::Place;
 pub use input::{EngineInput, MessageInput};
 pub use shared::EnginePorts;
 
@@ -118,6 +121,8 @@ pub struct PceSpec {
     pub stored: Option<u64>,
     /// Whether a CRC of the text is added to the tag.
     pub text_crc: bool,
+    /// Where plaintext waits for its verdict, if that is device memory.
+    pub aside: Option<Place>,
 }
 
 impl PceSpec {
@@ -204,6 +209,8 @@ pub struct Pce {
     /// Reads of device memory in flight: transfer, address and bytes.
     device_order: VecDeque<(u64, u64, u32)>,
     quarantine: Quarantine,
+    /// Of a quarantine in device memory.
+    aside: Aside,
     incidents: Vec<String>,
     errors: ErrorLog,
     /// Why it gave up a transfer for the first time.
@@ -259,6 +266,7 @@ impl Pce {
             queued: 0,
             releases: VecDeque::new(),
             device_order: VecDeque::new(),
+            aside: Aside::default(),
             incidents: Vec::new(),
             errors: ErrorLog::default(),
             failure: None,
@@ -283,6 +291,7 @@ impl Pce {
         }
         let send_at = self.send(now, ports);
         let share_at = self.retire(now, ports);
+        let back_at = self.ask_back(now, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
         self.send_to_engine(ports);
@@ -297,7 +306,7 @@ impl Pce {
         self.expires = self.next_look(&ports.signals);
         self.charge_engine(now.cycle);
         self.quarantine.tell(now);
-        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
+        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(back_at).min(arrival).min(self.expires), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.

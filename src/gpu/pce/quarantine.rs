@@ -23,6 +23,8 @@ pub(super) struct Held {
     writes: VecDeque<MemoryWrite>,
     /// Bytes that have gone on ahead of the verdict.
     gone: u64,
+    /// Cycle from which on all of them can be read, where they wait in device memory.
+    readable: u64,
 }
 
 /// What a transfer has of a PCE: together the room that it needs.
@@ -145,7 +147,9 @@ impl Pce {
     /// Keeps a burst of a transfer, which could go on in `cycle`, until its verdict, or until it may go ahead of that.
     pub(super) fn hold(&mut self, number: u64, write: MemoryWrite, cycle: u64, ports: &mut Ports) {
         self.quarantine.waiting += u64::from(write.bytes);
+        let readable = self.set_aside(&write, cycle, ports);
         if let Some(transfer) = self.transfer(number) {
+            transfer.held.readable = readable;
             transfer.held.writes.push_back(write);
         }
         self.go_ahead(cycle, ports);
@@ -170,7 +174,12 @@ impl Pce {
             let held = std::mem::take(&mut transfer.held);
             self.quarantine.free(&held);
             let mut free = now.cycle + 1;
-            for write in held.writes.into_iter().filter(|_| verdict.ok) {
+            let (from, writes) = (held.readable, held.writes.into_iter().filter(|_| verdict.ok));
+            if self.spec.aside.is_some() {
+                self.bring_back(writes, from);
+                continue;
+            }
+            for write in writes {
                 ports.writes.send(self.clock.edge(free), write);
                 free += 1;
             }

@@ -14,6 +14,7 @@ fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
         retirement,
         release: Release::WithholdCompletion,
         quarantine: Bytes(0),
+        quarantine_in: None,
         skid: None,
         fetch: TagFetch::AfterData,
         placement: None,

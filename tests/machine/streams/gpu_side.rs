@@ -294,6 +294,7 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         shared: None,
         own_aes: false,
         engine_clock: None,
+        aside: None,
         stored: None,
         staging: None,
         text_crc: false,

@@ -5,7 +5,7 @@ use crate::{
     gpu::{
         front_end::FrontEndSpec,
         mapping::{Lce, SYSMEM_WRITE},
-        pce::PceSpec,
+        pce::{PceSpec, Place},
         spec::{Common, Opens},
     },
     host::map,
@@ -24,6 +24,12 @@ fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
     let cycles = || clocks.copy_engine.first_from(clocks.hbm.edge(there_and_back));
     // Where SMs open, a message is there before they begin in any case.
     (machine.copy_engine.opens == Opens::Arrived && machine.sealing_sms().is_none()).then(cycles)
+}
+
+/// Cycles of the copy engine until a write to device memory is visible, if it waits for no other.
+fn visible(machine: &MachineSpec, clocks: &Clocks) -> u64 {
+    // The next edge of the memory, a cycle or more of service, and the latency.
+    clocks.copy_engine.first_from(clocks.hbm.edge(machine.hbm.write_latency.0 + 2))
 }
 
 /// Cycles between a PCE and the engine that PCEs share.
@@ -59,6 +65,10 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
         staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
         stored: stored(machine, clocks),
         text_crc: machine.cipher.text_crc.is_some(),
+        aside: machine
+            .tag_queue
+            .waits_in_memory()
+            .then(|| Place { base: map::DEVICE_STAGING, visible: visible(machine, clocks) }),
     })
 }
 
