@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn engines_have_the_area_and_close_at_their_own_clock_and_the_tag_queue_at_that_of_the_copy_engine() {
-        let clocked = |clock, engine_clock| {
+        let clocked = |clock, engine_clock: Option<u64>| {
             let mut machine = machine(&[]);
             (machine.copy_engine.clock, machine.copy_engine.engine_clock) =
                 (Frequency(clock), engine_clock.map(Frequency));

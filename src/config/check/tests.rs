@@ -125,7 +125,7 @@ const BROKEN: &[(&str, &[&str])] = &[
         &["copy_engine.pools={ghash=\"gpu\",turns=\"message\"}", "copy_engine.engine_turn=4 KiB"],
     ),
     ("aead", &[AEGIS, "copy_engine.pools.ghash=gpu"]),
-    ("tag_queue.quarantine_in", &["tag_queue={release=\"skid\",quarantine_in=\"device_memory\"}"]),
+    ("tag_queue.quarantine_in", &["tag_queue={release=\"skid\",quarantine=\"1 MiB\",quarantine_in=\"device_memory\"}"]),
     ("staging.buffer", &["staging.buffer=512 KiB"]),
     ("staging.buffers", &["staging.buffer=128 GiB"]),
     ("staging.buffers", &["staging.buffer=2047 KiB"]),
