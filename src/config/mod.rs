@@ -14,6 +14,7 @@
 
 mod base;
 mod check;
+mod cut;
 mod error;
 mod examine;
 mod field;

@@ -1,6 +1,7 @@
 //! A machine that is complete and makes sense, with where each value comes from.
 
 use super::check;
+use super::cut;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine;
 use super::follow;
@@ -55,7 +56,8 @@ impl Resolved {
         ConfigError::all(examine(values, Shape::machine(), &chain))?;
         let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
         let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
-        let (parameters, switches) = take_stock(values, &canonical);
+        let (mut parameters, switches) = take_stock(values, &canonical);
+        cut::cut(&mut parameters);
         let digest = digest(&canonical);
         check::check(&machine, &parameters, values)?;
         Ok(Self { machine, designs, layers, parameters, switches, fitted_to: BTreeSet::new(), digest })

@@ -1,4 +1,4 @@
-//! What the points that p1's machine was fitted to say about the ranges of its parameters: `validation/ranges.csv`, and whether the machine states them.
+//! What the points that machines were fitted to say about the ranges of their parameters: `validation/ranges.csv`, and whether the machines state them.
 //!
 //! A value stays in a range if, with all others at their own, it adds to the mean square error of no curve more than the fit has left in that data set.
 //! The table has the ranges that this cuts; [`adds_too_much`] is the rule.
@@ -6,6 +6,7 @@
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::Control,
+    system::Direction,
     validate::{
         catalogue::Catalogue,
         class::Class,
@@ -16,11 +17,17 @@ use sealsim::{
 };
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-const MACHINE: &str = "h100-nvl-tdx";
+/// Machines whose fitted points cut ranges, and the data sets of these.
+const CUT_BY: [(&str, &[&str]); 2] = [
+    ("h100-nvl-tdx", &["p1-spans", "p1-ce-fits", "p1-api", "p1-bandwidth"]),
+    ("h100-tdx-gen5", &["p2-bandwidth", "p2-dense"]),
+];
 
-/// A row of the table: a parameter, the range that was assumed or that its calibration gave, and what the fitted points leave of it.
+/// A row of the table: a parameter, the machine whose fitted points cut its range, the range that was assumed or that its calibration gave, and what the
+/// points leave of it. Before the ranges stands by which values a machine has the part that the row holds for.
 struct Row {
     path: String,
+    machine: String,
     before: [String; 2],
     cut: [String; 2],
 }
@@ -30,16 +37,16 @@ fn rows() -> Vec<Row> {
     let text = fs::read_to_string(file).unwrap();
     let row = |line: &str| {
         let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
-        let [path, from, to, low, high] = <[String; 5]>::try_from(cells).unwrap();
-        Row { path, before: [from, to], cut: [low, high] }
+        let [path, machine, _, from, to, low, high] = <[String; 7]>::try_from(cells).unwrap();
+        Row { path, machine, before: [from, to], cut: [low, high] }
     };
     text.lines().skip(1).map(row).collect()
 }
 
 #[test]
-fn the_machine_states_the_ranges_of_the_table() {
-    let machine = Layers::new(MACHINE).resolve().unwrap();
-    for Row { path, before, cut } in rows() {
+fn machines_state_the_ranges_of_the_table() {
+    for Row { path, machine, before, cut } in rows() {
+        let machine = Layers::new(machine).resolve().unwrap();
         let one = machine.parameter(&path).unwrap_or_else(|| panic!("there is no {path}"));
         // A range without another value is none.
         let bounds =
@@ -54,6 +61,10 @@ fn the_machine_states_the_ranges_of_the_table() {
 fn judges(point: &Point) -> bool {
     match &point.experiment {
         Experiment::Call(_) | Experiment::Span(_) => true,
+        Experiment::Bandwidth(copy) if point.platform == "p2" => match (point.mode, copy.direction) {
+            (Mode::Cc, Direction::H2d) => true,
+            _ => [4, 8, 64, 72, 256, 264].contains(&(copy.bytes >> 10)),
+        },
         Experiment::Bandwidth(copy) => match (point.mode, copy.memory) {
             (_, HostMemory::Device) => false,
             (Mode::Off, HostMemory::Pinned) => [64, 8 << 10, 256 << 10].contains(&copy.bytes),
@@ -108,14 +119,20 @@ fn fitted_points_leave_the_ranges_of_the_table() {
         let points = of(name).points.iter().filter(|(point, class)| *class == Class::Fitted && judges(point));
         points.map(|(point, _)| (name.to_owned(), point.clone())).collect::<Vec<_>>()
     };
-    let points: Vec<_> = ["p1-spans", "p1-ce-fits", "p1-api", "p1-bandwidth"].into_iter().flat_map(fitted).collect();
+    for (name, datasets) in CUT_BY {
+        let points: Vec<_> = datasets.iter().flat_map(|dataset| fitted(dataset)).collect();
+        leave_the_ranges(name, &points);
+    }
+}
+
+fn leave_the_ranges(name: &str, points: &[(String, Point)]) {
     let machine = |setting: Option<String>| {
-        let layers = setting.into_iter().fold(Layers::new(MACHINE), |layers, setting| layers.set(setting));
+        let layers = setting.into_iter().fold(Layers::new(name), |layers, setting| layers.set(setting));
         layers.resolve().map(|resolved| resolved.machine)
     };
-    let own = Errors::of(&machine(None).unwrap(), &points);
+    let own = Errors::of(&machine(None).unwrap(), points);
     // The ends of what is left are kept, and those that were cut off are not.
-    let ends = rows().into_iter().flat_map(|row| {
+    let ends = rows().into_iter().filter(|row| row.machine == name).flat_map(|row| {
         let [before, cut] = [row.before, row.cut];
         before
             .into_iter()
@@ -125,13 +142,13 @@ fn fitted_points_leave_the_ranges_of_the_table() {
     });
     let ends: Vec<_> = ends.collect();
     let judged = |(path, before, cut): &(String, String, String)| {
-        let with = |value: &str| machine(Some(format!("{path}={value}"))).map(|machine| Errors::of(&machine, &points));
+        let with = |value: &str| machine(Some(format!("{path}={value}"))).map(|machine| Errors::of(&machine, points));
         // A push that does not hold the machine's own message makes no machine by itself, and is not judged.
         let kept = with(cut).ok().and_then(|with| own.adds_too_much(&with).cloned());
-        assert_eq!(kept, None, "{path} = {cut}");
+        assert_eq!(kept, None, "{name}: {path} = {cut}");
         // What makes no machine was not cut for its errors.
         let gone = with(before).map_or(true, |with| own.adds_too_much(&with).is_some());
-        assert!(gone, "{path} = {before} adds little");
+        assert!(gone, "{name}: {path} = {before} adds little");
         Ok::<_, ()>(())
     };
     pool::map(&ends, pool::threads(), |_| 0, judged).unwrap();

@@ -62,7 +62,7 @@ fn an_end_at_which_engines_do_not_close_moves_to_the_last_value_at_which_they_do
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("clocks.toml");
     let range = "[copy_engine]\nclock = \"1.755 GHz\"\n[provenance.copy_engine.clock]\nkind = \"assumed\"\nsource = \"made up\"\n\
-                 low = \"1 GHz\"\nhigh = \"1.98 GHz\"\n";
+                 low = \"1 GHz\"\nhigh = \"1.99 GHz\"\n";
     std::fs::write(&file, range).unwrap();
     let mut own = question(&[], 0);
     own.machine = own.machine.overlay(file.to_str().unwrap());
@@ -75,7 +75,7 @@ fn an_end_at_which_engines_do_not_close_moves_to_the_last_value_at_which_they_do
     for end in [&moved, &simulated] {
         assert_eq!(end.does_not_close, [name.as_str()]);
     }
-    assert_eq!(simulated.at, "1.98 GHz");
+    assert_eq!(simulated.at, "1.99 GHz");
     let at = |hertz: u64| own.machine.clone().set(format!("copy_engine.clock={hertz} Hz")).resolve();
     let hertz = moved.at.parse::<crate::units::Frequency>().unwrap().0;
     assert!(at(hertz).is_ok() && at(hertz + 1).unwrap_err().does_not_close().is_some(), "{}", moved.at);
