@@ -35,5 +35,7 @@ pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use finished::Finished;
 pub use simulator::simulator;
-pub use uncertainty::{Draws, OF_CALLS, ON_DEVICE, Pair, Residual, Uncertainty, drawn_machines, interval_of, widened};
+pub use uncertainty::{
+    Draws, OF_ANOTHER_HOST, OF_CALLS, ON_DEVICE, Pair, Residual, Uncertainty, drawn_machines, interval_of, widened,
+};
 pub use work::{CompareError, Work, kernels};

@@ -493,10 +493,14 @@ fn uncertainty_gives_each_figure_an_interval_and_each_pair_of_designs_a_part_of_
     let json = json(&asked);
     let (drawn, direct) = (&json["uncertainty"], design(&json, "direct"));
     assert_eq!(drawn["pairs"].as_array().expect("pairs").len(), 6);
-    for key in drawn.as_object().expect("an object").keys().chain(drawn["pairs"][0].as_object().expect("a pair").keys())
-    {
-        assert!(document.contains(&format!("`{key}`")) || key == "pairs" && document.contains("`pairs[]`"), "{key}");
+    let keys = [drawn, &drawn["pairs"][0], &drawn["residuals"][0]].map(|of| of.as_object().expect("an object").keys());
+    for key in keys.into_iter().flatten() {
+        assert!(document.contains(&format!("`{key}`")) || document.contains(&format!("`{key}[]`")), "{key}");
     }
+    // Every family that is applied is named, with the figures that are wider by it.
+    let residual = serde_json::json!({ "family": "single calls", "figures": ["gb_per_s", "time_ps"], "root_mean_square": 0.19, "another_host": false });
+    assert_eq!(drawn["residuals"], serde_json::json!([residual]));
+    assert!(text.contains("\n19 % of single calls\n"), "{text}");
     let csv = compare(&[&asked[..], &["--format", "csv"]].concat());
     let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
     let head = reader.headers().expect("a head").clone();

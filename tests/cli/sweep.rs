@@ -471,7 +471,13 @@ fn drawn_points_have_intervals_that_a_second_sweep_keeps_and_fronts_say_how_cert
     let sweep = |out: &str, more: &[&str]| {
         bench.sealsim(&[&["sweep", "study.toml", "--out", out, "--uncertainty", "20"], more].concat(), "")
     };
-    fine(sweep("out", &["--threads", "1"]));
+    let said = fine(sweep("out", &["--threads", "1"]));
+    assert!(said.contains("19 % of single calls, 23 % of times on the device"), "{said}");
+    let record: serde_json::Value = serde_json::from_str(&read(&bench.path("out/study.json"))).unwrap();
+    let families: Vec<_> =
+        record["residuals"].as_array().unwrap().iter().map(|one| (&one["family"], &one["figures"])).collect();
+    let (calls, device) = (["gb_per_s", "time_ps"].into(), ["device_ps"].into());
+    assert_eq!(families, [(&"single calls".into(), &calls), (&"times on the device".into(), &device)]);
     let csv = read(&bench.path("out/points.csv"));
     let numbers = |name: &str| column(&csv, name).iter().map(|text| text.parse::<f64>().unwrap()).collect::<Vec<_>>();
     let (low, rate, high) = (numbers("gb_per_s_low"), numbers("gb_per_s"), numbers("gb_per_s_high"));

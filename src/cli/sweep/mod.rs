@@ -16,6 +16,7 @@ use super::{
     report::{study_files, study_report},
     run::Interruption,
 };
+use crate::explore::Residual;
 use crate::explore::sweep::{
     BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Reason, Row, Stopped,
     Study, StudyError, Table, TableError, Tabled, discard, gather,
@@ -443,6 +444,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     for Reason { first, points } in &reasons {
         text += &format!("  {points} of {refused}: {first}\n");
     }
+    text += &Residual::sentence(&study.residuals());
     output::print(&output::fitted(&text));
     match reasons.first().filter(|_| refused == rows) {
         Some(Reason { first, .. }) => {

@@ -3,7 +3,7 @@
 use super::row::{Point, Row};
 use super::study::Study;
 use crate::config::Varied;
-use crate::explore::uncertainty::{MachineDraws, Numbers, interval_of, with_residual};
+use crate::explore::uncertainty::{MachineDraws, Numbers, Residual, interval_of, residuals, with_residual};
 use crate::explore::work::{CompareError, limited_by};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
@@ -43,11 +43,11 @@ impl Study {
         match cells.and_then(|cells| Ok((cells, self.draws(&point, &workload, observer)?))) {
             Ok((_, None)) => Err(Stopped),
             Ok((mut figures, Some(draws))) => {
+                let residuals = self.residuals();
                 for (name, numbers) in &draws {
                     let answered: Vec<f64> = numbers.iter().flatten().copied().collect();
                     let own = figures.get(name).and_then(Value::number);
-                    let own = own.filter(|_| workload.alone().is_some());
-                    let interval = interval_of(&answered).map(|drawn| with_residual(name, drawn, own));
+                    let interval = interval_of(&answered).map(|drawn| with_residual(&residuals, name, drawn, own));
                     for (end, number) in ["low", "high"].into_iter().zip(interval.into_iter().flatten()) {
                         figures.insert(format!("{name}_{end}"), Value::Number(number));
                     }
@@ -59,6 +59,14 @@ impl Study {
             Err(CompareError::NotDelivered { reason, .. }) if self.workload.is_none() => refused(point, reason),
             Err(error) => refused(point, error.to_string()),
         }
+    }
+
+    /// By what intervals of points are wider than their draws: those of one copy alone.
+    #[must_use]
+    pub fn residuals(&self) -> Vec<Residual> {
+        let alone = self.workload.as_ref().is_none_or(|workload| workload.alone().is_some());
+        let drawn = self.spec.uncertainty.is_some() && alone;
+        if drawn { residuals(self.base.resolved(), SWEEP) } else { Vec::new() }
     }
 
     /// What draws give for a point, if any are asked for; nothing if it was stopped.

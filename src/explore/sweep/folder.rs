@@ -9,7 +9,10 @@ use super::lines::BoundedLines;
 use super::partial::write_whole;
 use super::row::Row;
 use super::study::Study;
-use crate::explore::{simulator::simulator, uncertainty::Numbers};
+use crate::explore::{
+    simulator::simulator,
+    uncertainty::{Numbers, Residual},
+};
 use crate::files::{ReadError, is_under_way, read_text};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -19,7 +22,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// What a folder says of itself, in `study.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FolderRecord {
     pub study: String,
     pub study_digest: String,
@@ -31,6 +34,9 @@ pub struct FolderRecord {
     /// Objectives: columns to be small, columns to be large.
     pub min: Vec<String>,
     pub max: Vec<String>,
+    /// By what intervals of draws are wider than these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub residuals: Vec<Residual>,
 }
 
 /// An open folder. It is locked against other sweeps while it is open.
@@ -80,6 +86,7 @@ impl FolderRecord {
             axes: AxisColumn::of(study).into_iter().map(|column| column.name).collect(),
             min: spec.objectives.min.clone(),
             max: spec.objectives.max.clone(),
+            residuals: study.residuals(),
         }
     }
 

@@ -7,13 +7,13 @@
 //!        how often a design is faster than another, draw by draw <---------------------------------+
 //! ```
 //!
-//! Rates and times of a copy are then wider by what the fitted model leaves (`residual`), which is common to all designs: it cancels in gains and in pairs.
+//! Rates and times of a copy are then wider by what the fitted model leaves (`residuals`), which is common to all designs: it cancels in gains and in pairs.
 //! Draws of different parameters are independent: no fit of this repository states a correlation. `sensitivity` draws the same.
 
 mod residual;
 
-pub(super) use residual::with_residual;
-pub use residual::{OF_CALLS, ON_DEVICE, Residual, widened};
+pub use residual::{OF_ANOTHER_HOST, OF_CALLS, ON_DEVICE, Residual, widened};
+pub(super) use residual::{residuals, with_residual};
 
 use super::{
     candidate::Candidate,
@@ -74,8 +74,8 @@ pub struct Uncertainty {
     /// Values per draw, on the average, that contradicted others and were moved to the nearest that makes a machine.
     pub moved_per_draw: f64,
     /// What the model leaves where it was fitted, by which rates and times of copies are wider than the draws; none of workloads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub residual: Option<Residual>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub residuals: Vec<Residual>,
     /// For each piece of work, each design against each that comes after it.
     pub pairs: Vec<Pair>,
 }
@@ -174,13 +174,17 @@ impl<'c> Plan<'c> {
             candidates.iter().map(|candidate| held(candidate, &all).collect()).collect()
         };
         let drawn: Vec<Vec<Vec<Row>>> = answered.iter().map(of_draw).collect();
+        let residuals = match self.work {
+            Work::Copies { .. } => residuals(self.variants[0].base.resolved(), COPIES),
+            Work::Workload { .. } => Vec::new(),
+        };
         for (place, design) in designs.iter_mut().enumerate() {
             for (piece, row) in design.rows_mut().iter_mut().enumerate() {
                 let rows: Vec<_> = drawn.iter().map(|draw| &draw[place][piece]).collect();
                 let drawn = list(self.work).iter().filter_map(|figure| Some((*figure, interval(figure, &rows)?)));
-                let wide = |(figure, (name, drawn)): (&Figure, (String, [f64; 2]))| match self.work {
-                    Work::Copies { .. } => (name, residual::of_row(figure, drawn, row)),
-                    Work::Workload { .. } => (name, drawn),
+                let wide = |(figure, (name, drawn)): (&Figure, (String, [f64; 2]))| {
+                    let wide = with_residual(&residuals, &name, drawn, row.number(figure));
+                    (name, wide)
                 };
                 let intervals = drawn.map(wide).collect();
                 row.interval_90 = intervals;
@@ -193,7 +197,7 @@ impl<'c> Plan<'c> {
             seed: self.draws.seed,
             varied: self.ranges.len(),
             moved_per_draw: moved as f64 / self.points.len().max(1) as f64,
-            residual: matches!(self.work, Work::Copies { .. }).then_some(residual::CALLS),
+            residuals,
             pairs: pairs(designs, &drawn),
         }
     }

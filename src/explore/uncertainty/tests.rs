@@ -69,10 +69,11 @@ fn without_a_range_nothing_is_drawn_and_every_interval_is_the_figure_itself() {
     assert_eq!((uncertainty.varied, uncertainty.draws, uncertainty.moved_per_draw), (0, 20, 0.0));
     let pair = &uncertainty.pairs[0];
     assert_eq!((pair.faster, pair.slower, pair.equal), (1.0, 0.0, 0.0));
+    let residuals = residuals(&machine.resolve().unwrap(), COPIES);
     for row in designs.iter().flat_map(Design::rows) {
         for figure in COPIES.iter().filter(|figure| matches!(figure.of, Of::Estimate(_) | Of::Beside(..))) {
             let own = row.number(figure);
-            let expected = own.map(|own| with_residual(figure.name, [own; 2], Some(own)));
+            let expected = own.map(|own| with_residual(&residuals, figure.name, [own; 2], Some(own)));
             assert_eq!(row.interval_90.get(figure.name).copied(), expected, "{}", figure.name);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Shown, Way, digits, number, push, section};
 use crate::{
-    explore::{Comparison, Pair, Uncertainty},
+    explore::{Comparison, Pair, Residual, Uncertainty},
     figures::{
         Row, Value,
         table::{AREA_TOTAL, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
@@ -49,10 +49,7 @@ pub(super) fn of_copies(text: &mut String, way: &Way<'_>, bytes: u64) {
     let designs = way.comparison.designs.iter();
     let rows = designs.filter_map(|design| Some((design.name.as_str(), way.of(design, bytes)?))).collect::<Vec<_>>();
     push(text, &intervals(&rows, &COPY), way.width);
-    if let Some(residual) = &uncertainty.residual {
-        let percent = residual.root_mean_square * 100.0;
-        text.push_str(&format!("Rates are wider by the model's residual, {percent:.0} %, common to all designs.\n"));
-    }
+    text.push_str(&Residual::sentence(&uncertainty.residuals));
     let is_it = |pair: &&Pair| pair.direction == Some(direction) && pair.bytes == Some(bytes);
     let pairs: Vec<_> = uncertainty.pairs.iter().filter(is_it).collect();
     faster(text, (&rows, &pairs), way.width);

@@ -103,6 +103,7 @@ mod tests {
             axes: vec![text("x")],
             min: vec![text("x")],
             max: vec![text("gb_per_s")],
+            residuals: Vec::new(),
         }
     }
 
