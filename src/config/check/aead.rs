@@ -1,9 +1,10 @@
 //! What an engine of another AEAD excludes in a machine.
 
-use super::{Common, MachineSpec, Sharing, TagPlacement};
+use super::MachineSpec;
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::GhashSpec;
 use crate::gpu::sm::spec::CryptoPlace;
+use crate::gpu::spec::{Common, Sharing, TagPlacement};
 
 /// Why the machine is refused, if it is.
 pub(super) fn broken(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {

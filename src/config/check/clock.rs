@@ -1,6 +1,6 @@
 //! Whether the engines of a machine settle within its clock.
 
-use super::{MachineSpec, Rule};
+use super::{MachineSpec, Rule, rule};
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::{Library, parts};
 use crate::gcm::spec::{ClockCheck, EngineSpec};
@@ -8,20 +8,12 @@ use crate::gcm::spec::{ClockCheck, EngineSpec};
 const REMEDY: &str = "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage";
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        path: "copy_engine.clock",
-        broken: |m| if m.copy_engine.engine_clock.is_none() { does_not_close(m) } else { None },
-        remedy: REMEDY,
-    },
-    Rule {
-        path: "copy_engine.engine_clock",
-        broken: |m| {
-            m.copy_engine.engine_clock?;
-            let sms = m.sealing_sms().map(|_| "SMs seal and open here, at sm.clock".to_owned());
-            sms.or_else(|| does_not_close(m))
-        },
-        remedy: REMEDY,
-    },
+    rule("copy_engine.clock", REMEDY, |m| if m.copy_engine.engine_clock.is_none() { does_not_close(m) } else { None }),
+    rule("copy_engine.engine_clock", REMEDY, |m| {
+        m.copy_engine.engine_clock?;
+        let sms = m.sealing_sms().map(|_| "SMs seal and open here, at sm.clock".to_owned());
+        sms.or_else(|| does_not_close(m))
+    }),
 ];
 
 fn does_not_close(machine: &MachineSpec) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Rules of the links between GPUs.
 
-use super::Rule;
+use super::{Rule, rule};
 use crate::config::machine::MachineSpec;
 use crate::fabric::spec::FabricSpec;
 use crate::units::Bytes;
@@ -22,64 +22,40 @@ fn of(machine: &MachineSpec, broken: impl Fn(&FabricSpec) -> Option<String>) -> 
 }
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        path: "fabric.engine",
-        broken: |m| {
-            of(m, |fabric| {
-                let error = || fabric.engine.check().err().map(|error| error.to_string());
-                let control = fabric.engine.control.as_ref();
-                control.map(|_| "an engine in a port has no control sequence".to_owned()).or_else(error)
-            })
-        },
-        remedy: "correct the field that it names, as the same field of `engine`",
-    },
-    Rule {
-        path: "fabric.links",
-        broken: |m| {
-            of(m, |fabric| {
-                let many = |count| count > MOST_LINKS;
-                many(fabric.links.max(fabric.copy_engines)).then(|| format!("more than {MOST_LINKS} links or engines"))
-            })
-        },
-        remedy: "write at most 256 for fabric.links and fabric.copy_engines",
-    },
-    Rule {
-        path: "fabric.payload",
-        broken: |m| {
-            of(m, |fabric| {
-                let payload = fabric.payload;
-                let odd = !payload.0.is_multiple_of(16) || payload > LONGEST_PACKET || payload < fabric.flit;
-                odd.then(|| format!("packets of {payload} with flits of {}", fabric.flit))
-            })
-        },
-        remedy: "write a multiple of 16 B, from a flit to 64 KiB",
-    },
-    Rule {
-        path: "fabric.nccl.multicast_payload",
-        broken: |m| {
-            of(m, |fabric| {
-                let payload = fabric.nccl.multicast_payload;
-                let odd = payload.0 == 0 || !payload.0.is_multiple_of(16) || payload > LONGEST_PACKET;
-                odd.then(|| format!("packets of {payload} when switches add"))
-            })
-        },
-        remedy: "write a multiple of 16 B, up to 64 KiB",
-    },
-    Rule {
-        path: "fabric.message",
-        broken: |m| {
-            of(m, |fabric| {
-                let long = fabric.message.max(fabric.batch);
-                (long > LONGEST_MESSAGE).then(|| format!("a message or batch of {long}"))
-            })
-        },
-        remedy: "write at most 1 GiB for fabric.message and fabric.batch",
-    },
-    Rule {
-        path: "fabric.buffer",
-        broken: |m| {
-            of(m, |fabric| (fabric.buffer > MOST_PACKETS).then(|| format!("room for {} packets", fabric.buffer)))
-        },
-        remedy: "write at most 1048576",
-    },
+    rule("fabric.engine", "correct the field that it names, as the same field of `engine`", |m| {
+        of(m, |fabric| {
+            let error = || fabric.engine.check().err().map(|error| error.to_string());
+            let control = fabric.engine.control.as_ref();
+            control.map(|_| "an engine in a port has no control sequence".to_owned()).or_else(error)
+        })
+    }),
+    rule("fabric.links", "write at most 256 for fabric.links and fabric.copy_engines", |m| {
+        of(m, |fabric| {
+            let many = |count| count > MOST_LINKS;
+            many(fabric.links.max(fabric.copy_engines)).then(|| format!("more than {MOST_LINKS} links or engines"))
+        })
+    }),
+    rule("fabric.payload", "write a multiple of 16 B, from a flit to 64 KiB", |m| {
+        of(m, |fabric| {
+            let payload = fabric.payload;
+            let odd = !payload.0.is_multiple_of(16) || payload > LONGEST_PACKET || payload < fabric.flit;
+            odd.then(|| format!("packets of {payload} with flits of {}", fabric.flit))
+        })
+    }),
+    rule("fabric.nccl.multicast_payload", "write a multiple of 16 B, up to 64 KiB", |m| {
+        of(m, |fabric| {
+            let payload = fabric.nccl.multicast_payload;
+            let odd = payload.0 == 0 || !payload.0.is_multiple_of(16) || payload > LONGEST_PACKET;
+            odd.then(|| format!("packets of {payload} when switches add"))
+        })
+    }),
+    rule("fabric.message", "write at most 1 GiB for fabric.message and fabric.batch", |m| {
+        of(m, |fabric| {
+            let long = fabric.message.max(fabric.batch);
+            (long > LONGEST_MESSAGE).then(|| format!("a message or batch of {long}"))
+        })
+    }),
+    rule("fabric.buffer", "write at most 1048576", |m| {
+        of(m, |fabric| (fabric.buffer > MOST_PACKETS).then(|| format!("room for {} packets", fabric.buffer)))
+    }),
 ];

@@ -215,10 +215,9 @@ fn every_rule_refuses_what_breaks_it_and_says_where() {
         assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
     }
     let tried: BTreeSet<_> = BROKEN.iter().map(|(path, _)| path).collect();
-    assert_eq!(
-        tried,
-        RULES.iter().chain(ahead::RULES).chain(clock::RULES).chain(topology::RULES).map(|rule| &rule.path).collect()
-    );
+    // The last are those of the fabric, which other machines break.
+    let rules = RULES[..RULES.len() - 1].iter().copied().flatten();
+    assert_eq!(tried, rules.map(|rule| &rule.path).collect());
 }
 
 #[test]

@@ -1,55 +1,36 @@
 //! Rules of what is below which switch and which root complex.
 
-use super::{Rule, too_few_credits};
+use super::{Rule, link::too_few_credits, rule};
 use crate::config::machine::MachineSpec;
 use crate::pcie::spec::SwitchSpec;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        path: "gpu",
-        broken: |m| {
-            let missing =
-                (0..m.gpus()).find_map(|gpu| Some((gpu, m.switch_of(gpu).filter(|at| *at >= m.switch.len())?)));
-            missing.map(|(gpu, at)| format!("GPU {gpu} is below switch {at}, and there are {}", m.switch.len()))
-        },
-        remedy: "add a [[switch]], or write the number of one that is there, counted from 0",
-    },
-    Rule {
-        path: "switch",
-        broken: |m| {
-            let unused = |at: &usize| (0..m.gpus()).all(|gpu| m.switch_of(gpu) != Some(*at));
-            (0..m.switch.len()).find(unused).map(|at| format!("no GPU is below switch {at}"))
-        },
-        remedy: "write switch = NUMBER in a [[gpu]], or leave the switch out",
-    },
-    Rule {
-        path: "gpu",
-        broken: |m| {
-            let both = |gpu: &usize| m.switch_of(*gpu).is_some() && m.root_of(*gpu).is_some();
-            (0..m.gpus()).find(both).map(|gpu| format!("GPU {gpu} is below a switch and names a root complex"))
-        },
-        remedy: "write root in the [[switch]]",
-    },
-    Rule {
-        path: "switch",
-        broken: |m| {
-            let plain = |gpu: &usize| m.switch_of(*gpu).is_none() || m.of_gpu(*gpu).link.ide.is_none();
-            let ide = m.switch.iter().flat_map(|switch| &switch.link).any(|link| link.ide.is_some());
-            (ide || !(0..m.gpus()).all(|gpu| plain(&gpu)))
-                .then(|| "link IDE ends at a switch, which would see all data".into())
-        },
-        remedy: "leave out link.ide: selective IDE, from end to end, is not modelled",
-    },
-    Rule {
-        path: "switch",
-        broken: |m| (0..m.switch.len()).find_map(|at| of_switch(m, at, &m.switch[at])),
-        remedy: "give a switch the maximum payload of its GPUs' links, completions that fit it, and credits for one at least (a data credit is 16 B)",
-    },
-    Rule {
-        path: "gpu",
-        broken: |m| (0..m.gpus()).find_map(|gpu| unlike_before(m, gpu)),
-        remedy: "GPUs below one root complex have root_complex, node, session_node and buffer_node in common",
-    },
+    rule("gpu", "add a [[switch]], or write the number of one that is there, counted from 0", |m| {
+        let missing = (0..m.gpus()).find_map(|gpu| Some((gpu, m.switch_of(gpu).filter(|at| *at >= m.switch.len())?)));
+        missing.map(|(gpu, at)| format!("GPU {gpu} is below switch {at}, and there are {}", m.switch.len()))
+    }),
+    rule("switch", "write switch = NUMBER in a [[gpu]], or leave the switch out", |m| {
+        let unused = |at: &usize| (0..m.gpus()).all(|gpu| m.switch_of(gpu) != Some(*at));
+        (0..m.switch.len()).find(unused).map(|at| format!("no GPU is below switch {at}"))
+    }),
+    rule("gpu", "write root in the [[switch]]", |m| {
+        let both = |gpu: &usize| m.switch_of(*gpu).is_some() && m.root_of(*gpu).is_some();
+        (0..m.gpus()).find(both).map(|gpu| format!("GPU {gpu} is below a switch and names a root complex"))
+    }),
+    rule("switch", "leave out link.ide: selective IDE, from end to end, is not modelled", |m| {
+        let plain = |gpu: &usize| m.switch_of(*gpu).is_none() || m.of_gpu(*gpu).link.ide.is_none();
+        let ide = m.switch.iter().flat_map(|switch| &switch.link).any(|link| link.ide.is_some());
+        (ide || !(0..m.gpus()).all(|gpu| plain(&gpu)))
+            .then(|| "link IDE ends at a switch, which would see all data".into())
+    }),
+    rule(
+        "switch",
+        "give a switch the maximum payload of its GPUs' links, completions that fit it, and credits for one at least (a data credit is 16 B)",
+        |m| (0..m.switch.len()).find_map(|at| of_switch(m, at, &m.switch[at])),
+    ),
+    rule("gpu", "GPUs below one root complex have root_complex, node, session_node and buffer_node in common", |m| {
+        (0..m.gpus()).find_map(|gpu| unlike_before(m, gpu))
+    }),
 ];
 
 /// What is wrong with payloads or credits of a switch.

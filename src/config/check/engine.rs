@@ -1,0 +1,187 @@
+//! Rules of the copy engines, their AEAD and the tag queue.
+
+use super::{Rule, aead, host::longest_message, rule};
+use crate::{
+    gcm::bulk::chains::ChainFormat,
+    gpu::{
+        release::Release,
+        spec::{Common, QuarantineIn, Sharing, TagFetch, TagPlacement, TurnPolicy},
+    },
+    units::Bytes,
+};
+
+pub(super) const RULES: &[Rule] = &[
+    rule("engine", "see the fields' own descriptions: `sealsim schema`", |m| {
+        m.engine.check().err().map(|error| error.to_string())
+    }),
+    rule("engine.ghash.chains", "write fewer chains, or larger link.max_payload and link.max_read_request", |m| {
+        let (tags, room) =
+            (ChainFormat::of(&m.engine.ghash).tag_bytes(), m.link.max_payload.min(m.link.max_read_request));
+        (tags > room.0).then(|| format!("the {tags} B of a message's tags do not fit one TLP of {room}"))
+    }),
+    rule(
+        "copy_engine.open_ghash",
+        "write the same chains and chunk in both, or another family in both; with a shared GHASH leave it out",
+        |m| {
+            let open = m.copy_engine.open_ghash.as_ref()?;
+            let other = || {
+                let differs = ChainFormat::of(open) != ChainFormat::of(&m.engine.ghash);
+                differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
+            };
+            let shared = || {
+                let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
+                (common && *open != m.engine.ghash)
+                    .then(|| "PCEs that seal and open share the GHASH engine.ghash, and this is another one".to_owned())
+            };
+            open.check().err().map(|error| error.to_string()).or_else(other).or_else(shared)
+        },
+    ),
+    rule(
+        "engine.control",
+        "remove it: a machine's engine makes its keystream ahead, with `engine.aes.keystream_blocks`",
+        |m| {
+            let alone =
+                || "an engine with a control of its own runs standalone, in `sealsim engine` and `verify`".to_owned();
+            m.engine.control.is_some().then(alone)
+        },
+    ),
+    rule(
+        "aead",
+        "see the fields' own descriptions, `sealsim schema`, and what an AEAD excludes in docs/engine.md; or leave the design with this AEAD out",
+        |m| m.aead.as_ref().and_then(|aead| aead::broken(aead, m)),
+    ),
+    rule("tag_queue.fetch", "write tag_queue.fetch = \"before_data\"", |m| {
+        // An inline tag is late whatever stands here: see `aead`.
+        let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
+        let late = m.sealing().opens_by_tag() && m.tag_queue.fetch == TagFetch::AfterData && !inline;
+        late.then(|| "the tag seeds the keystream with which AES-GCM-SIV opens, and has to come before the text".into())
+    }),
+    rule("copy_engine.read_buffer", "write at least link.max_read_request and copy_engine.burst", |m| {
+        let (room, request) = (m.copy_engine.read_buffer, m.link.max_read_request.max(m.copy_engine.burst));
+        (room < request).then(|| format!("{room} has no room for one read of {request}"))
+    }),
+    rule("copy_engine.stripe", "write a multiple of copy_engine.burst", |m| {
+        let (stripe, burst) = (m.copy_engine.stripe, m.copy_engine.burst);
+        let whole = burst.0 != 0 && stripe.0.is_multiple_of(burst.0);
+        (!whole).then(|| format!("{stripe} is not a multiple of copy_engine.burst, {burst}"))
+    }),
+    rule("copy_engine.burst", "memory is written in sectors of 32 B: write 32 B, 64 B, 128 B, ...", |m| {
+        let burst = m.copy_engine.burst;
+        let fits = burst.0.is_power_of_two() && burst.0.is_multiple_of(32);
+        (!fits).then(|| format!("{burst} is not a power of two of at least 32 B"))
+    }),
+    rule(
+        "tag_queue.quarantine",
+        "write at least the longest message (driver.*.message), less what may go ahead (tag_queue.skid), or release = \"withhold_completion\"",
+        |m| {
+            let (release, room) = (m.tag_queue.release, m.tag_queue.quarantine);
+            let (path, message) = longest_message(m);
+            let ahead = m.tag_queue.ahead();
+            (release.quarantines() && room.0.saturating_add(ahead) < message.0).then(|| {
+                let but = if ahead > 0 { format!(" but for {}", Bytes(ahead)) } else { String::new() };
+                let release = release.name();
+                format!(
+                    "under `{release}` it must hold one message of {message}{but}, and has {room} ({path} = {message})"
+                )
+            })
+        },
+    ),
+    rule(
+        "copy_engine.sharing",
+        "write sharing = \"per_pce\", another design of engine.ghash, or gpu_crypto.place = \"copy_engine\"",
+        |m| {
+            let is = |sharing| m.copy_engine.sharing == Some(sharing);
+            let (split, shared, sms) = (is(Sharing::Split), is(Sharing::Shared), m.sealing_sms().is_some());
+            let many = split && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            [
+                (many, "parts of a message have shares of one tag, and sub-chains have several"),
+                (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
+                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
+            ]
+            .into_iter()
+            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+        },
+    ),
+    rule("cipher.text_crc", "leave it out", |m| {
+        m.cipher.text_crc?;
+        let split = m.copy_engine.sharing == Some(Sharing::Split);
+        [
+            (m.aead.is_some(), "only AES-GCM has a CRC of the text in its tag"),
+            (split, "the CRC of a text is not the sum of its parts' CRCs"),
+            (m.sealing_sms().is_some(), "the kernels make no CRC of the text"),
+        ]
+        .into_iter()
+        .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+    }),
+    rule(
+        "copy_engine.pools",
+        "write pools = { ghash = \"gpu\" } alone, both rows \"gpu\", or neither; and no sharing beside them",
+        |m| {
+            let why = match m.copy_engine.sharing {
+                Some(Sharing::Split) => {
+                    "parts of a message are hashed beside each other, in the GHASH units of their PCEs"
+                }
+                Some(Sharing::Shared) => "sharing = \"shared\" is one engine for all PCEs, its AES lanes and its GHASH",
+                _ => "AES lanes that PCEs share have no way to a GHASH of each PCE",
+            };
+            let sms = m.copy_engine.pools.is_some()
+                && m.sealing_sms().is_some()
+                && m.copy_engine.common() != Some(Common::Nothing);
+            let sms = sms.then(|| "SMs seal and open here, so that the PCEs have no engine to share".to_owned());
+            m.copy_engine.common().is_none().then(|| why.to_owned()).or(sms)
+        },
+    ),
+    rule(
+        "copy_engine.pools.turns",
+        "write copy_engine.engine_turn with \"bytes\", and leave it out with \"message\"",
+        |m| {
+            let (turns, bytes) = (m.copy_engine.pools.as_ref()?.turns?, m.copy_engine.engine_turn);
+            let many = ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            match (turns, bytes) {
+                (TurnPolicy::Need, _) if many => {
+                    Some("a message's place has one accumulator, and sub-chains have several".to_owned())
+                }
+                (TurnPolicy::Bytes, None) => Some("nothing says after how many bytes".to_owned()),
+                (TurnPolicy::Message, Some(bytes)) => Some(format!("copy_engine.engine_turn ends turns after {bytes}")),
+                _ => None,
+            }
+        },
+    ),
+    rule("copy_engine.engine_wire", "write 1 cycle or more", |m| {
+        let none = m.copy_engine.engine_wire.is_some_and(|wire| wire.0 == 0);
+        none.then(|| "what crosses from one unit to another takes a cycle at least".to_owned())
+    }),
+    rule(
+        "copy_engine.engine_turn",
+        "write a multiple of 16 B that leaves room in copy_engine.read_buffer, or leave it out: then a message keeps the engine until its end",
+        |m| {
+            let (turn, room) = (m.copy_engine.engine_turn?, m.copy_engine.read_buffer);
+            let beyond = m.link.max_read_request.max(m.copy_engine.burst);
+            let odd = !turn.0.is_multiple_of(16);
+            let large = turn.0 + beyond.0 > room.0;
+            let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
+            let many = common && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            let blocks = || format!("{turn} is no number of whole AES blocks");
+            let full = || {
+                format!(
+                    "a turn of {turn} and the request that reaches beyond it ({beyond}) do not fit a PCE's read buffer of {room}"
+                )
+            };
+            let chains =
+                || "a message's place in the engine has one accumulator, and sub-chains have several".to_owned();
+            odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
+        },
+    ),
+    rule("tag_queue.quarantine_in", "write tag_queue.release = \"hold\", or quarantine_in = \"copy_engine\"", |m| {
+        let memory = m.tag_queue.quarantine_in == Some(QuarantineIn::DeviceMemory);
+        let ahead = memory && m.tag_queue.release == Release::Skid;
+        ahead.then(|| {
+            "what goes ahead of its verdict leaves a copy engine in order, and would have to come back there".into()
+        })
+    }),
+    rule("tag_queue.placement", "write tag_queue.fetch = \"after_data\", or placement = \"separate\"", |m| {
+        let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
+        let early = inline && m.tag_queue.fetch == TagFetch::BeforeData;
+        early.then(|| "an inline tag follows its message and cannot be fetched before it".into())
+    }),
+];
