@@ -126,7 +126,6 @@ struct Document<'a> {
     rows: &'a [CollectiveRow],
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (exact, faulty) = (arguments.data == Carried::Exact, !arguments.inject.is_empty());
     arguments.sample.refuse(&[("--data exact", exact), ("--inject", faulty), ("--full", arguments.full)])?;

@@ -118,10 +118,6 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
     read_memory(text)
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let question = arguments.question()?;

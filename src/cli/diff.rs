@@ -62,7 +62,6 @@ pub struct Arguments {
     format: RunFormat,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let sides = [side(&arguments.one, &interruption)?, side(&arguments.other, &interruption)?];

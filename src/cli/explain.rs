@@ -71,7 +71,6 @@ fn which(text: &str) -> Result<Which, String> {
     number.map(Which::Number).ok_or_else(|| "write a number from 1, `slowest`, or a time as @120us".to_owned())
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let explanation = explanation(arguments, &Interruption::listen())?;
     let text = match arguments.format {

@@ -86,13 +86,11 @@ impl Failure {
     }
 
     /// A failed read or write of `what`, for example a path.
-    #[must_use]
     pub fn input_output(what: &str, error: &io::Error) -> Self {
         Self::InputOutput(miette::miette!("{what}: {error}"))
     }
 
     /// A failed write to standard output.
-    #[must_use]
     pub fn output(error: &io::Error) -> Self {
         Self::input_output("standard output", error)
     }

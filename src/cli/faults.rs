@@ -120,7 +120,6 @@ struct Document {
     campaign: Campaign,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (machine, workload) = arguments.asked()?;
     let resolved = arguments.overlays.resolve(&machine)?;

@@ -35,7 +35,6 @@ pub struct Arguments {
     hw: String,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let machine = Layers::new(&arguments.hw).confidential_computing(true).resolve()?;
     let progress = Progress::listen();

@@ -15,9 +15,6 @@ pub(super) struct Row {
 }
 
 /// The fault points of a machine under some designs: files, or the names of shipped ones.
-///
-/// # Errors
-/// If the machine's configuration is wrong.
 pub(super) fn rows(machine: &str, designs: &[String]) -> Result<Vec<Row>, Failure> {
     let resolved = designs.iter().fold(Layers::new(machine), Layers::overlay).resolve()?;
     let points = fault_points(&resolved.machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;

@@ -74,7 +74,6 @@ pub(super) trait Site: Send + Sync + 'static {
     fn answer(&self, asked: Asked<'_>) -> impl Future<Output = Answer> + Send;
 }
 
-/// A request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub method: &'a Method,
@@ -157,9 +156,6 @@ struct Guest {
 
 impl Server {
     /// Serves a site from now on; at a free port if `port` is 0.
-    ///
-    /// # Errors
-    /// If the port cannot be had, or the system gives nothing to serve with.
     pub fn begin(port: u16, site: impl Site) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let port = listener.local_addr()?.port();

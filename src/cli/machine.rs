@@ -67,7 +67,6 @@ pub enum Switch {
 
 impl Switch {
     /// As the command line takes it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::On => "on",
@@ -78,10 +77,6 @@ impl Switch {
 
 impl MachineArguments {
     /// Reads and checks the machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Config`] with everything that is wrong with it.
     pub fn resolve(&self) -> Result<Resolved, Failure> {
         self.overlays.resolve(&self.config)
     }
@@ -94,10 +89,6 @@ impl OverlayArguments {
     }
 
     /// Reads and checks the machine with all that lies over it.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Config`] with everything that is wrong with it.
     pub fn resolve(&self, machine: &str) -> Result<Resolved, Failure> {
         Ok(self.layers(machine).resolve()?)
     }
@@ -138,10 +129,6 @@ pub(super) fn design_files(designs: &[String]) -> impl Iterator<Item = Named<'_>
 }
 
 /// The machine that is asked for, else the one that a workload names.
-///
-/// # Errors
-///
-/// [`Failure::Usage`] if there is neither, [`Failure::Config`] if the workload names one that does not exist.
 pub(super) fn machine_of(config: Option<&str>, workload: Option<&WorkloadFile>) -> Result<String, Failure> {
     if let Some(config) = config {
         return Ok(config.to_owned());

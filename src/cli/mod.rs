@@ -103,7 +103,6 @@ enum Verb {
 }
 
 /// Whether the program would understand these arguments, its own name first. Nothing is run.
-#[must_use]
 pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> bool {
     Arguments::try_parse_from(arguments).is_ok()
 }

@@ -94,10 +94,6 @@ impl Arguments {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// [`Failure::InputOutput`] for a folder without a table, [`Failure::Usage`] for a column that is not in it.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let record = FolderRecord::read(&arguments.folder)?;

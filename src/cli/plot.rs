@@ -17,9 +17,6 @@ pub(super) struct PlotFile {
 
 impl PlotFile {
     /// Begins the file, if one is asked for. What cannot be written says so here, before anything runs.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for an ending that is neither `.svg` nor `.pdf` and for a standard stream, [`Failure::InputOutput`].
     pub fn begin(path: Option<&PathBuf>) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
         output::refuse_stream("--plot", Some(path))?;
@@ -28,7 +25,6 @@ impl PlotFile {
         Ok(Some(Self { file, format }))
     }
 
-    /// Writes the picture.
     pub fn write(mut self, drawing: &Drawing) -> Result<(), Failure> {
         let bytes = self.format.write(drawing)?;
         let written = self.file.write_all(&bytes).and_then(|()| self.file.keep());

@@ -52,7 +52,6 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (input, out) = (arguments.input.as_path(), arguments.out.as_path());
     if input.is_dir() {

@@ -43,7 +43,6 @@ pub struct Arguments {
     format: RunFormat,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = text(&arguments.manifest)?;
     job(&arguments.manifest.display().to_string(), &text, arguments.format)?.execute(&Interruption::listen())
@@ -78,10 +77,6 @@ pub(super) struct Again {
     pub expected: Expected,
 }
 
-/// Reads a manifest.
-///
-/// # Errors
-/// If it is none, or its payload is not what it was.
 pub(super) fn read(file: &Path) -> Result<Again, Failure> {
     again(&file.display().to_string(), &text(file)?)
 }

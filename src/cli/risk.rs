@@ -92,7 +92,6 @@ struct Document {
     answer: Failures,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
     let plot = PlotFile::begin(arguments.plot.as_ref())?;

@@ -122,9 +122,6 @@ enum Form {
 }
 
 /// Runs the verb: this process becomes that of Python, which has the same arguments.
-///
-/// # Errors
-/// [`Failure::Usage`] where the package is not installed.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let python = |arguments: &[&str]| {
         let mut command = Command::new("python3");

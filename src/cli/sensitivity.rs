@@ -92,10 +92,6 @@ enum SensitivityFormat {
     Csv,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// [`Failure::Config`] for a machine or design that is none, [`Failure::Usage`] for copies of which none or several are given.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let file = arguments.work.file()?;
     let machine = machine_of(arguments.config.as_deref(), file.as_ref())?;

@@ -121,10 +121,6 @@ fn longest(text: &str) -> Result<u32, String> {
     fits.ok_or_else(|| "from 256B to 1MiB".to_owned())
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let What::Generate(generate) = &arguments.what;
     let style = generate.style()?;

@@ -122,11 +122,6 @@ const MOST: Bytes = Bytes(64 << 20);
 
 const MOST_OF_ENGINE: Bytes = Bytes(1 << 20);
 
-/// Runs the verb.
-///
-/// # Errors
-/// [`Failure::Verification`] if a case fails or can say nothing, [`Failure::InputOutput`] for a file that cannot be read,
-/// [`Failure::Usage`] for one of another algorithm than the engine's, [`Failure::Config`] for an engine that cannot be built.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let What::Vectors(vectors) = &arguments.what;
     let engine = match &vectors.engine {

@@ -23,7 +23,6 @@ impl Watch {
         !self.bar.is_hidden()
     }
 
-    /// Whether to go on.
     pub fn control(&self) -> Control {
         self.interruption.control()
     }

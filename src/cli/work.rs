@@ -29,10 +29,6 @@ impl WorkArguments {
     }
 
     /// The workload file, if one is asked for.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Usage`] if there is neither a copy nor a workload; else what is wrong with the file.
     pub fn file(&self) -> Result<Option<WorkloadFile>, Failure> {
         if !self.is_given() {
             let help = "give --copy h2d:64MiB, or --workload with a file or a name (`sealsim list`)";
@@ -43,10 +39,6 @@ impl WorkArguments {
     }
 
     /// All of it, for the sake of its timing. `file` is what [`Self::file`] has read.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Usage`] or [`Failure::Config`] for a copy without a size.
     pub fn timed(&self, file: Option<WorkloadFile>) -> Result<Workload, Failure> {
         let (copies, steps) = match file {
             None => (self.copies.clone(), None),

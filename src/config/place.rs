@@ -9,11 +9,9 @@ pub struct Source {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// What it is.
     pub(super) origin: Origin,
 }
 
-/// What a source is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A file: its path, with links resolved.

@@ -31,7 +31,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// In words.
-    #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::Closes => "closes",
@@ -44,7 +43,6 @@ impl Verdict {
 /// A stage that a clock has to hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stage {
-    /// What it is.
     pub name: &'static str,
     /// The parameters that cut it, as they are.
     pub cut: String,
@@ -60,15 +58,12 @@ pub struct Stage {
     pub clock: Option<Frequency>,
 }
 
-/// The period of a clock in ps.
-#[must_use]
 pub fn period_ps(clock: Frequency) -> f64 {
     1e12 / clock.0 as f64
 }
 
 impl Delay {
     /// Whether a period in ps holds it.
-    #[must_use]
     pub fn within(self, period: f64) -> Verdict {
         match () {
             () if self.ps_wired <= period => Verdict::Closes,
@@ -92,7 +87,6 @@ impl Stage {
     }
 
     /// The cut with the fewest registers that closes at a clock, else that is marginal, with its answer.
-    #[must_use]
     pub fn closing(&self, clock: Frequency) -> Option<(&str, Verdict)> {
         let period = period_ps(clock);
         let first = |wanted| self.others.iter().find(|(_, delay)| delay.within(period) == wanted);
@@ -121,13 +115,11 @@ impl Timing {
     }
 
     /// That of the stage that is worst off.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.stages.iter().map(|stage| stage.delay.within(self.period_of(stage))).max().unwrap_or(Verdict::Closes)
     }
 
     /// What is to be said of every figure of a design that does not close, with the cycles that do.
-    #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let open: Vec<&Stage> = self
             .stages
@@ -150,7 +142,6 @@ impl Timing {
     }
 
     /// The highest clock that all stages hold, without wires and with them, in Hz.
-    #[must_use]
     pub fn fastest(&self) -> [f64; 2] {
         [|delay: Delay| delay.ps, |delay: Delay| delay.ps_wired]
             .map(|of: fn(Delay) -> f64| 1e12 / self.stages.iter().map(|stage| of(stage.delay)).fold(0.0, f64::max))
@@ -170,14 +161,12 @@ impl fmt::Display for Timing {
 }
 
 /// The stages of an AES-GCM engine, in the S-box that its clock asks for.
-#[must_use]
 pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing {
     let rounds = spec.rounds().unwrap_or(14);
     Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, clock, library)] }
 }
 
 /// The stages of an engine of another AEAD, if its parts were synthesised.
-#[must_use]
 pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timing> {
     let stages = match spec.model().hardware() {
         Hardware::Lanes { aes: lanes, rounds, ghash: unit, .. } => {
@@ -192,14 +181,12 @@ pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timi
 }
 
 /// A tag queue of so many messages.
-#[must_use]
 pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
     let cut = if skid { format!("depth = {depth} and units ahead") } else { format!("depth = {depth}") };
     Stage::new("tag queue", cut, part.delay, &part.rows)
 }
 
 /// Whether a lane has the compact S-box at a clock: where it closes, or is marginal where the table is too.
-#[must_use]
 pub fn compact(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> bool {
     let period = period_ps(clock);
     let [table, compact] =

@@ -40,7 +40,6 @@ const OPERAND: f64 = 0.83;
 
 /// Control and keystream of an engine with these lanes, for keys of so many rounds. Its delay is the way of GHASH's operand, which
 /// `rtl/src/engine.sv` does not register: it lies in front of a product that takes one cycle.
-#[must_use]
 pub fn control(aes: &AesSpec, rounds: u32, library: &Library) -> Part {
     let (and, xor, select) = (library.and_ge, library.xor_ge, library.select_ge);
     let (half_adder, keystream) = (xor + and, aes.keystream_blocks.max(1));

@@ -24,7 +24,6 @@ use crate::gcm::structure::Structure;
 use crate::units::Frequency;
 use serde::Serialize;
 
-/// What an engine costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EngineCost {
     /// Area of the AES lanes; of AEGIS, all of it.
@@ -46,7 +45,6 @@ pub struct EngineCost {
 }
 
 /// The cost of an engine that runs at `clock`. The engine's specification has been checked.
-#[must_use]
 pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
     let mut sum = Sum::at(clock);
     let aes = sum.aes(&spec.aes, spec.rounds().unwrap_or(14));
@@ -56,9 +54,6 @@ pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
 }
 
 /// The cost of an engine of another AEAD. Its specification has been checked.
-///
-/// # Errors
-/// Why there is none: no figure of its parts is published.
 pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static str> {
     let mut sum = Sum::at(clock);
     match spec.model().hardware() {

@@ -12,19 +12,16 @@ pub struct Interval {
 }
 
 impl Interval {
-    #[must_use]
     pub const fn new(low: f64, high: f64) -> Self {
         Self { low, high }
     }
 
     /// A value without a stated uncertainty.
-    #[must_use]
     pub const fn exact(value: f64) -> Self {
         Self { low: value, high: value }
     }
 
     /// A value that may be off by this part of it either way.
-    #[must_use]
     pub const fn around(value: f64, part: f64) -> Self {
         Self { low: value * (1.0 - part), high: value * (1.0 + part) }
     }
@@ -35,13 +32,11 @@ impl Interval {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    #[must_use]
     pub const fn middle(self) -> f64 {
         f64::midpoint(self.low, self.high)
     }
 
     /// Whether `value` lies within.
-    #[must_use]
     pub fn holds(self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

@@ -17,7 +17,6 @@ pub const DEFAULT: &str = "asap7";
 /// A set of cells, and what was synthesised in it.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct Library {
-    /// What it is called.
     pub title: String,
     /// SHA-256 of its files.
     pub sha256: String,
@@ -27,7 +26,6 @@ pub struct Library {
     pub wire_ff_per_pin: f64,
     /// um2 of one gate equivalent (GE), its smallest NAND2.
     pub gate_um2: f64,
-    /// GE of a flip-flop.
     pub flip_flop_ge: f64,
     /// GE of an AND, an XOR and a select of one of two, each of a bit: its cells, or those that make one.
     pub and_ge: f64,
@@ -131,7 +129,6 @@ impl Delay {
 
 impl Library {
     /// The library of this name, if `rtl/results.toml` has it.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         LIBRARIES.get(name)
     }
@@ -142,20 +139,17 @@ impl Library {
     }
 
     /// ASAP7.
-    #[must_use]
     pub fn shipped() -> &'static Self {
         static NONE: LazyLock<Library> = LazyLock::new(Library::default);
         Self::named(DEFAULT).unwrap_or(&NONE)
     }
 
     /// What was found for a block.
-    #[must_use]
     pub fn row(&self, block: Block) -> Option<&Row> {
         self.rows.binary_search_by_key(&block, |row| row.block).ok().map(|place| &self.rows[place])
     }
 
     /// kGE of so many flip-flops.
-    #[must_use]
     pub fn flip_flops(&self, bits: f64) -> f64 {
         bits * self.flip_flop_ge / 1000.0
     }

@@ -35,7 +35,6 @@ impl Part {
     }
 
     /// kGE, flip-flops included.
-    #[must_use]
     pub fn kge(&self, library: &Library) -> f64 {
         self.logic_kge + library.flip_flops(self.flip_flops)
     }
@@ -161,7 +160,6 @@ fn pipeline_bits(levels: u32, (product, reduction): Cut) -> [f64; 2] {
 }
 
 /// A multiplier, its pipeline registers included; of one that takes digits, its operands' too.
-#[must_use]
 pub fn multiplier(spec: &MultiplierSpec, library: &Library) -> Part {
     let mut rows = Rows::of(library);
     if spec.digit_bits < 128 {
@@ -178,7 +176,6 @@ pub fn multiplier(spec: &MultiplierSpec, library: &Library) -> Part {
 }
 
 /// A GHASH unit that takes a message by itself, or one of several.
-#[must_use]
 pub fn ghash(spec: &GhashSpec, library: &Library) -> Part {
     let one = multiplier(spec.multiplier(), library);
     let digits = spec.multiplier().digit_bits < 128;
@@ -254,7 +251,6 @@ fn plane(rows: &mut Rows<'_>) -> Plane {
 }
 
 /// An AES lane with the compact S-box or the table, its state's registers and round keys included, for keys of so many rounds.
-#[must_use]
 pub fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
     let mut rows = Rows::of(library);
     let compact = u32::from(compact);
@@ -285,7 +281,6 @@ pub fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Pa
 }
 
 /// The control of a tag queue: order, verdicts, what may go on. Tags are storage.
-#[must_use]
 pub fn tag_queue(depth: u32, skid: bool, library: &Library) -> Part {
     let mut rows = Rows::of(library);
     let (mut logic, mut delay) = rows.between(&DEPTHS, depth, |depth| Block::TagQueue { depth, skid: 0 });

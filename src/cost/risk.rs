@@ -11,14 +11,12 @@ use serde::Serialize;
 /// For one attempt at one tag of t bits over a message of m blocks of AAD and ciphertext the probability is at most (m + 1) / 2^t: a
 /// non-zero polynomial of degree m + 1 in H has at most so many roots (McGrew and Viega, "The Security and Performance of the
 /// Galois/Counter Mode", 2004). Over n tags, with an attempt at each, at most n times that. 0 (certainty) is the most.
-#[must_use]
 pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
     let attempts = (blocks_per_tag as f64 + 1.0) * tags.max(1) as f64;
     (attempts.log2() - f64::from(tag_bits)).min(0.0)
 }
 
 /// The same for another AEAD over messages of so many bytes, each of which has a [bound](crate::aead::model::Model::forgery_log2) of its own.
-#[must_use]
 pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 {
     let log2 = aead.model().forgery_log2(message_bytes);
     (log2 + (tags.max(1) as f64).log2()).min(0.0)
@@ -35,7 +33,6 @@ pub struct KeyBudget {
 /// The budget of a key whose messages are of `message_bytes`, under the attacker advantage that the open driver starts with.
 ///
 /// A message is worth floor(bytes / 16) + 1 units of work; the threshold is that of `gpu::key_rotation`. None for a message of no bytes.
-#[must_use]
 pub fn key_budget(message_bytes: u64) -> Option<KeyBudget> {
     let messages = Thresholds::default().upper / (message_bytes / 16 + 1);
     (message_bytes > 0).then(|| KeyBudget { messages, bytes: messages.saturating_mul(message_bytes) })

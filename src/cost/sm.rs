@@ -18,7 +18,6 @@ pub struct SmCost {
 }
 
 /// The cost of the kernels of `spec` with keys of so many rounds of AES.
-#[must_use]
 pub fn sm(spec: &SmSpec, rounds: u32) -> SmCost {
     let mut notes = vec![
         "energy on SMs is that of a whole board of another generation (12 nm, AES-128-CTR), in proportion to rounds, with GHASH as a factor: \

@@ -14,8 +14,6 @@ pub struct StorageCost {
     pub sram_kge: Interval,
 }
 
-/// The cost of `bytes` of storage.
-#[must_use]
 pub fn storage(bytes: u64) -> StorageCost {
     let (bits, library) = (8.0 * bytes as f64, Library::shipped());
     StorageCost {
@@ -27,7 +25,6 @@ pub fn storage(bytes: u64) -> StorageCost {
 
 /// pJ of reading or writing a byte in SRAM of so many bytes: between the sizes of [`SRAM_ACCESS_PJ`] by the logarithm, beyond the largest along the same
 /// line, and below the smallest as there.
-#[must_use]
 pub fn sram_access(bytes: u64) -> Interval {
     let (first, last) = (SRAM_ACCESS_PJ[0], SRAM_ACCESS_PJ.len() - 1);
     let size = (bytes as f64).max(first.0);

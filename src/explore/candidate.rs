@@ -24,7 +24,6 @@ impl Baseline {
     /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::Off, Self::Cc, Self::Resealed];
 
-    #[must_use]
     pub const fn design(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -46,7 +45,6 @@ pub struct Candidate {
 }
 
 /// What figures of these designs rest on whose held-out error is large or not known; `collectives` if they are among the work.
-#[must_use]
 pub fn cautions(own: &Resolved, candidates: &[Candidate], collectives: bool) -> Vec<String> {
     let sms = candidates.iter().any(|candidate| candidate.resolved.machine.sm.is_some());
     let parts = [(Part::Copies, true), (Part::Sms, sms), (Part::Collectives, collectives)];
@@ -80,7 +78,6 @@ pub enum CandidateError {
 
 impl Candidate {
     /// What the design's gain is stated against: a design in which the user seals, against the path on which the CPU seals anew.
-    #[must_use]
     pub const fn baseline(&self) -> Baseline {
         let machine = &self.resolved.machine;
         match machine.cipher.work {
@@ -91,9 +88,6 @@ impl Candidate {
 }
 
 /// The machine without confidential computing and with nothing protected between GPUs, by the name of [`Baseline::Off`].
-///
-/// # Errors
-/// If there is no such machine.
 pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, CandidateError> {
     let name = Baseline::Off.design();
     let layers = machine.clone().overlay(name).overlay("plain");
@@ -136,9 +130,6 @@ fn built(name: &str, resolved: Resolved, layers: Layers, memory: Memory) -> Resu
 }
 
 /// Every shipped design of copies over a machine, the baselines first; and those that it cannot have.
-///
-/// # Errors
-/// If the machine itself is none.
 pub fn shipped(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = Baseline::ALL.map(Baseline::design);
     let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
@@ -146,9 +137,6 @@ pub fn shipped(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<
 }
 
 /// Every shipped design of what lies between GPUs, with the same baselines but the last; and those that the machine cannot have.
-///
-/// # Errors
-/// If the machine itself is none.
 pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = [Baseline::Off, Baseline::Cc].map(Baseline::design);
     all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), &|name| {
@@ -158,9 +146,6 @@ pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate
 
 /// The designs asked for behind the baselines, or all that are shipped where none is: those of the fabric where there are collectives. Baselines
 /// that the machine cannot have are skipped, a design that was asked for must be possible.
-///
-/// # Errors
-/// If the machine is none, or a design cannot be laid over it.
 pub fn asked(
     machine: &Layers,
     designs: &[String],

@@ -45,7 +45,6 @@ pub struct Grid {
 
 impl Grid {
     /// Work that is simulated as a whole, without measuring what limits it.
-    #[must_use]
     pub const fn of(work: Work) -> Self {
         Self { work, what_if: 0, sample: None, uncertainty: None }
     }
@@ -113,7 +112,6 @@ pub enum Figures {
 
 impl Design {
     /// A row for each piece of work that was done.
-    #[must_use]
     pub fn rows(&self) -> &[Row] {
         match &self.figures {
             Figures::Copies { copies } => copies,
@@ -134,7 +132,6 @@ impl Design {
     }
 }
 
-/// What came of a comparison.
 #[derive(Debug)]
 pub struct Compared {
     /// The designs, with the runs that were made.
@@ -149,7 +146,6 @@ pub struct Compared {
 
 impl Compared {
     /// The whole of it, of the machine `own`.
-    #[must_use]
     pub fn on(self, own: &Resolved, work: Work, (candidates, skipped): (&[Candidate], Vec<Skipped>)) -> Comparison {
         Comparison {
             machine: own.name(),
@@ -167,7 +163,6 @@ impl Compared {
 
 impl Comparison {
     /// The figures of its rows.
-    #[must_use]
     pub const fn list(&self) -> &'static [&'static Figure] {
         match self.work {
             Work::Copies { .. } => COPIES,
@@ -176,7 +171,6 @@ impl Comparison {
     }
 
     /// As a table: its head, then a row for each design and piece of work.
-    #[must_use]
     pub fn table(&self) -> Table {
         let rows = self.designs.iter().flat_map(|design| design.rows().iter().map(|row| self.values(design, row)));
         Table { columns: column_names(self.list()), rows: rows.collect() }
@@ -194,7 +188,6 @@ impl Comparison {
 }
 
 /// The direction of a row of one copy.
-#[must_use]
 pub fn way(row: &Row) -> Option<Direction> {
     let Value::Text(way) = row.get(&DIRECTION) else { return None };
     [Direction::H2d, Direction::D2h, Direction::D2d].into_iter().find(|known| direction_name(*known) == way)

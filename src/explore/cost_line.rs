@@ -19,7 +19,6 @@ type Point = (f64, f64);
 impl CostLine {
     /// The line with the least squares of relative errors, so that small copies count as much as large ones. Neither value is negative. None if
     /// no copy takes any time.
-    #[must_use]
     pub fn through(rows: &[CostRow]) -> Option<Self> {
         let points = points(rows);
         let sum = |of: fn(Point) -> f64| points.iter().copied().map(of).sum::<f64>();
@@ -34,7 +33,6 @@ impl CostLine {
     }
 
     /// The same for a simulator that reads whole GB/s and whole ns: the better of the two rates beside the fitted one.
-    #[must_use]
     pub fn whole(&self, rows: &[CostRow]) -> Self {
         let points = points(rows);
         let at_rate = |rate: f64| {
@@ -47,7 +45,6 @@ impl CostLine {
         if below.worst <= above.worst { below } else { above }
     }
 
-    #[must_use]
     pub fn gb_per_s(&self) -> f64 {
         1.0 / self.ns_per_byte
     }

@@ -31,7 +31,6 @@ pub struct CostRow {
     pub direction: Direction,
     /// `pinned` or `pageable`; the caches hold what earlier copies leave of it.
     pub memory: Memory,
-    /// Size of each copy.
     pub bytes: u64,
     /// Copies asked for at once, each on a stream of its own.
     pub concurrency: u32,

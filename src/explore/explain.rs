@@ -15,7 +15,6 @@ use crate::{
 use std::{cell::RefCell, rc::Rc};
 use thiserror::Error;
 
-/// Why there is no explanation.
 #[derive(Debug, Error)]
 pub enum ExplainError {
     /// The run has no outcome.
@@ -29,14 +28,12 @@ pub enum ExplainError {
     NoMessage {
         /// What was asked for.
         asked: String,
-        /// How many there are.
         count: usize,
     },
 }
 
 /// A run and what led to its end.
 pub struct Observed {
-    /// What came of it.
     pub outcome: Outcome,
     /// The path from its beginning to its end.
     pub path: Path,
@@ -48,10 +45,6 @@ pub struct Observed {
 /// A run that can be repeated.
 pub type Repeat<'r> = &'r dyn Fn() -> Result<Request, RunError>;
 
-/// Runs and looks.
-///
-/// # Errors
-/// Those of the run; [`TooLong`].
 pub fn observe(
     machine: &MachineSpec,
     request: Request,
@@ -73,7 +66,6 @@ pub fn observe(
 }
 
 /// The path from the beginning of a run to its end: that of the driver whose copy ended last.
-#[must_use]
 pub fn path_to_end(record: &Recorder, machine: &MachineSpec, outcome: &Outcome) -> Path {
     record.path(&last_driver(machine, outcome), outcome.end, Femtos(0)).unwrap_or_default()
 }
@@ -96,9 +88,6 @@ pub enum Which {
 
 impl Observed {
     /// A message and the path from its beginning to its end.
-    ///
-    /// # Errors
-    /// [`ExplainError::NoMessage`].
     pub fn message(&self, which: Which) -> Result<(&Message, Path), ExplainError> {
         let time = |message: &&Message| message.end().saturating_sub(message.start);
         let found = match which {
@@ -135,9 +124,6 @@ pub struct Freed {
 }
 
 /// Runs again with the first cause as good as free; none if no share of the path hangs on a parameter that can be relaxed.
-///
-/// # Errors
-/// Those of [`observe`].
 pub fn free_first(
     machine: &Resolved,
     observed: &Observed,

@@ -47,7 +47,6 @@ pub struct Question {
 pub struct Failures {
     /// The machine, with its designs.
     pub machine: String,
-    /// Bytes of the copy.
     pub bytes: u64,
     /// Its end on the host.
     pub host_memory: Memory,
@@ -101,7 +100,6 @@ pub struct FailureFigures {
     pub lost_ps: u64,
 }
 
-/// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum FailuresError {
     /// The machine is invalid, or not with this policy.
@@ -124,9 +122,6 @@ struct Task {
 }
 
 /// Measures on so many threads; the answer does not depend on how many. `observer` is asked now and then whether to go on.
-///
-/// # Errors
-/// [`FailuresError`].
 pub fn failures(
     question: &Question,
     threads: usize,

@@ -18,7 +18,6 @@ impl<T> Default for Finished<T> {
 
 impl<T> Finished<T> {
     /// Pieces that an earlier command has finished.
-    #[must_use]
     pub const fn of(pieces: BTreeMap<String, T>) -> Self {
         Self(Mutex::new(pieces))
     }
@@ -36,7 +35,6 @@ impl<T> Finished<T> {
     }
 
     /// All that are finished by now.
-    #[must_use]
     pub fn into_pieces(self) -> BTreeMap<String, T> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,6 @@ use crate::system::{self, DataMode, Direction, Memory, Request};
 use std::sync::OnceLock;
 
 /// The version, and what the events of two short copies hash to. A change of timing that forgot the version shows in the second.
-#[must_use]
 pub fn simulator() -> &'static str {
     static SIMULATOR: OnceLock<String> = OnceLock::new();
     SIMULATOR.get_or_init(|| {

@@ -44,7 +44,6 @@ pub enum Work {
 
 impl Work {
     /// Copies of one kind of host memory, each alone.
-    #[must_use]
     pub fn copies(host_memory: Memory, copies: Vec<Copy>) -> Self {
         let mut sizes_bytes = Vec::new();
         for copy in &copies {
@@ -56,7 +55,6 @@ impl Work {
     }
 
     /// Copies of each of these sizes, in both directions, of the first GPU.
-    #[must_use]
     pub fn both_ways(sizes: &[u64], memory: Memory) -> Self {
         let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
         let copies = [Direction::H2d, Direction::D2h].into_iter().flat_map(|way| sizes.iter().map(of_size(way)));
@@ -64,14 +62,12 @@ impl Work {
     }
 
     /// A workload by its name, with what it says about itself.
-    #[must_use]
     pub fn workload(workload: String, workload_summary: Option<String>, job: Workload) -> Self {
         let (kernels, length) = kernels(&job);
         Self::Workload { workload, workload_summary, kernels, kernels_ps: length.picos(), job }
     }
 
     /// What is run by itself.
-    #[must_use]
     pub fn pieces(&self) -> Vec<Workload> {
         match self {
             Self::Copies { copies, .. } => copies.iter().map(|&copy| Workload::timed(vec![copy], None)).collect(),
@@ -80,14 +76,12 @@ impl Work {
     }
 
     /// Whether there are collectives in it.
-    #[must_use]
     pub fn calls_collectives(&self) -> bool {
         matches!(self, Self::Workload { job, .. } if job.calls_collectives())
     }
 }
 
 /// Kernels of a workload, and what they last together by themselves.
-#[must_use]
 pub fn kernels(workload: &Workload) -> (usize, Femtos) {
     let steps = workload.steps.iter().flatten();
     let durations = steps.filter_map(|step| match step {
@@ -100,7 +94,6 @@ pub fn kernels(workload: &Workload) -> (usize, Femtos) {
     durations.fold((0, Femtos::ZERO), |(count, sum), (more, one)| (count + more, sum.saturating_add(one)))
 }
 
-/// Why there is no comparison.
 #[derive(Debug, Error)]
 pub enum CompareError {
     /// A machine that parameters are drawn for.

@@ -12,7 +12,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    #[must_use]
     pub const fn new(bytes: Option<Vec<u8>>, element: Element) -> Self {
         Self { bytes, element }
     }

@@ -72,7 +72,6 @@ enum Head {
 
 impl Port {
     /// One end of a bundle on the links' clock; so many flits come back for a packet.
-    #[must_use]
     pub fn new(spec: &FabricSpec, response: u64, clock: Clock) -> Self {
         Self {
             clock,

@@ -55,7 +55,6 @@ impl Item for Delivered {
 }
 
 ports! {
-    /// Ports of a rank.
     pub struct Ports {
         pub transfers: Out<Transfer>,
         pub delivered: Rx<Delivered>,
@@ -95,7 +94,6 @@ pub struct Rank {
 
 impl Rank {
     /// A rank among so many, on the links' clock, that begins at `launch`.
-    #[must_use]
     pub fn new(
         (spec, protocol): (&FabricSpec, Protocol),
         clock: Clock,

@@ -16,9 +16,6 @@ pub struct PairKeys {
 
 impl PairKeys {
     /// A key for each pair of so many GPUs, which `make` gives.
-    ///
-    /// # Errors
-    /// What `make` says.
     pub fn new<E>(
         format: Format,
         ranks: usize,

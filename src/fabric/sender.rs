@@ -102,9 +102,6 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of a GPU among so many. Without `keys` it carries no sealed bytes.
-    ///
-    /// # Errors
-    /// If its engines cannot be built.
     pub fn new(
         (gpu, ranks): (u8, usize),
         (framing, links): (Framing, u32),

@@ -124,13 +124,11 @@ impl FabricMode {
     }
 
     /// Whether what passes between GPUs is sealed.
-    #[must_use]
     pub const fn seals(self) -> bool {
         matches!(self, Self::Staged | Self::Direct | Self::PeerStaging | Self::Link | Self::PadAhead)
     }
 
     /// Whether copy engines seal for copy engines.
-    #[must_use]
     pub const fn is_between_engines(self) -> bool {
         matches!(self, Self::Direct | Self::PeerStaging)
     }

@@ -33,7 +33,6 @@ ports! {
 }
 
 ports! {
-    /// Ports of a crossbar.
     pub struct Ports {
         /// By GPU.
         pub ingress: Vec<Ingress>,
@@ -58,7 +57,6 @@ enum Head {
 
 impl Crossbar {
     /// A crossbar between bundles of so many links.
-    #[must_use]
     pub const fn new(latency: Femtos, links: u32, clock: Clock) -> Self {
         Self { clock, latency, links: links as u64 }
     }

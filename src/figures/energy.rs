@@ -36,14 +36,12 @@ pub struct Energy {
 
 impl Energy {
     /// Of all parts.
-    #[must_use]
     pub fn whole(&self) -> Option<Interval> {
         Some(self.engines? + self.buffers + self.link + self.memory)
     }
 }
 
 /// The energy of a run on its machine.
-#[must_use]
 pub fn energy(seen: &Seen<'_>, machine: &MachineSpec) -> Energy {
     let bytes = |way: Direction| {
         let copies = seen.copies.iter().filter(|copy| copy.direction == way);

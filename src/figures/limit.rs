@@ -82,13 +82,11 @@ pub struct LimitedBy {
 
 impl LimitedBy {
     /// What the accounts of a run say.
-    #[must_use]
     pub fn of(limiter: &Limiter, machine: &Resolved) -> Self {
         Self::known(limiter, &|path| machine.parameter(path).map(|one| one.value.clone()))
     }
 
     /// The same by the value of a parameter, if it is one.
-    #[must_use]
     pub fn known(limiter: &Limiter, value: &dyn Fn(&str) -> Option<String>) -> Self {
         let value = limiter.parameter.as_deref().and_then(value);
         Self {
@@ -110,7 +108,6 @@ impl LimitedBy {
 
     /// Of several copies: what limited those that took most of the time, those aside that waited for kernels if there are others. Its fraction
     /// is the part that these took of the time of all.
-    #[must_use]
     pub fn of_copies(copies: &[CopyOutcome], value: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let mut shares: BTreeMap<_, (u128, &CopyOutcome)> = BTreeMap::new();
         for copy in copies {
@@ -127,7 +124,6 @@ impl LimitedBy {
     }
 
     /// Whether it waited for kernels.
-    #[must_use]
     pub fn waits_for_kernels(&self) -> bool {
         waits_for_kernels(&self.unit, &self.state)
     }
@@ -156,7 +152,6 @@ impl LimitedBy {
     }
 
     /// In few words, for a table.
-    #[must_use]
     pub fn short(&self) -> String {
         let seen = format!("{} {} {:.0} %", self.unit, self.state, self.fraction * 100.0);
         let named = match (&self.parameter, self.measured) {
@@ -169,7 +164,6 @@ impl LimitedBy {
     }
 
     /// In words, behind "is limited by".
-    #[must_use]
     pub fn text(&self) -> String {
         let with = self.with.as_ref().map(|with| format!(", with {with}")).unwrap_or_default();
         let share = format!("{} {} {:.0} %{with}", self.unit, self.state, self.fraction * 100.0);

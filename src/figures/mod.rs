@@ -35,7 +35,6 @@ use crate::{
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeMap;
 
-/// One figure.
 #[derive(Debug)]
 pub struct Figure {
     /// Its name in JSON, CSV and Parquet, which ends with its unit where that is no count.
@@ -55,7 +54,6 @@ impl Figure {
     }
 
     /// Whether tables have its least and its most.
-    #[must_use]
     pub const fn has_ends(&self) -> bool {
         self.ends_behind() || matches!(self.of, Of::Between(_))
     }
@@ -72,7 +70,6 @@ pub enum Of {
     Way(Direction, fn(&Seen<'_>) -> Value),
     /// A gain: it against another design, once both have run.
     Beside(Other, Ratio),
-    /// What limited it.
     Limit(fn(&LimitedBy) -> Value),
     /// What the machine costs.
     Cost(fn(&Price) -> Value),
@@ -120,7 +117,6 @@ pub struct Row {
 
 impl Row {
     /// What a list shows of the run of a machine; of one that was sampled also between what its figures lie.
-    #[must_use]
     pub fn of<'o>(
         list: &[&Figure],
         about: About<'o>,
@@ -137,7 +133,6 @@ impl Row {
     }
 
     /// The values of [`columns`]; `name` knows what the row is of.
-    #[must_use]
     pub fn values(
         &self,
         list: &[&Figure],
@@ -167,13 +162,11 @@ impl Row {
     }
 
     /// A figure of what ran.
-    #[must_use]
     pub fn get(&self, figure: &Figure) -> &Value {
         self.cells.figure(figure)
     }
 
     /// The same, if it is a number.
-    #[must_use]
     pub fn number(&self, figure: &Figure) -> Option<f64> {
         self.get(figure).number()
     }
@@ -217,19 +210,16 @@ pub type Cells = Named<Value>;
 
 impl Cells {
     /// A figure; [`Value::None`] if it is not among them.
-    #[must_use]
     pub fn figure(&self, figure: &Figure) -> &Value {
         self.get(figure.name).unwrap_or(&Value::None)
     }
 
     /// A figure that is a count; 0 if there is none.
-    #[must_use]
     pub fn count(&self, figure: &Figure) -> u64 {
         self.figure(figure).number().map_or(0, |count| count as u64)
     }
 
     /// What a list shows of a run.
-    #[must_use]
     pub fn of(list: &[&Figure], seen: &Seen<'_>) -> Self {
         let cell = |figure: &&Figure| {
             let value = match figure.of {
@@ -293,28 +283,23 @@ pub fn columns(list: &[&'static Figure]) -> Vec<Column> {
     own.chain(estimates.flat_map(|figure| with(figure, &[End::Least, End::Most]))).collect()
 }
 
-/// The names of the columns of a list.
-#[must_use]
 pub fn column_names(list: &[&'static Figure]) -> Vec<String> {
     columns(list).into_iter().map(Column::name).collect()
 }
 
 impl Column {
     /// In JSON, CSV and Parquet.
-    #[must_use]
     pub fn name(self) -> String {
         let end = self.end.choose("", "_low", "_high");
         format!("{}{end}", self.figure.name)
     }
 
     /// What plots and pages call it, without its unit.
-    #[must_use]
     pub fn words(self) -> String {
         format!("{}{}", self.end.choose("", "least ", "greatest "), self.figure.words)
     }
 
     /// What the reference says.
-    #[must_use]
     pub fn says(self) -> String {
         let Figure { name, says, of, .. } = self.figure;
         let of = if matches!(of, Of::Between(_)) {

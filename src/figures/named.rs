@@ -13,7 +13,6 @@ impl<T> Named<T> {
     }
 
     /// The value of a name, if it has one.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }

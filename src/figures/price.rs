@@ -68,7 +68,6 @@ impl Engines {
 }
 
 /// The cost of a machine's design.
-#[must_use]
 pub fn price(machine: &MachineSpec) -> Price {
     let mut price = storage(machine);
     let timing = machine.timing();
@@ -126,20 +125,17 @@ pub fn price(machine: &MachineSpec) -> Price {
 
 impl Price {
     /// Of engines, quarantine and tag queue, the last two as SRAM.
-    #[must_use]
     pub fn area_total(&self) -> Option<Interval> {
         self.area.map(|engines| engines + self.storage_sram)
     }
 
     /// Why figures are missing, and notes.
-    #[must_use]
     pub fn cost_notes(&self) -> Option<String> {
         let notes: Vec<_> = self.missing.iter().chain(&self.notes).map(String::as_str).collect();
         (!notes.is_empty()).then(|| notes.join(" | "))
     }
 
     /// Per byte of copies that go one way.
-    #[must_use]
     pub fn energy(&self, way: Direction) -> Option<Interval> {
         self.energies.map(|[h2d, d2h]| if way == Direction::D2h { d2h } else { h2d })
     }
@@ -234,7 +230,6 @@ pub struct Risk {
 }
 
 /// The risk of one message, as long as the driver makes them; with IDE, of one TLP.
-#[must_use]
 pub fn message_risk(machine: &MachineSpec) -> Risk {
     risk(machine, machine.driver.pinned.message.0, 1, 1)
 }

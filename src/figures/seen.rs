@@ -45,7 +45,6 @@ pub struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// A whole run.
-    #[must_use]
     pub fn run(about: About<'a>, outcome: &'a Outcome) -> Self {
         let all = Self::some(&outcome.gpus, outcome.copies.iter());
         Self { units: &outcome.units, time: outcome.end, about: Some(about), ..all }
@@ -61,14 +60,11 @@ impl<'a> Seen<'a> {
         Self { bytes, gpus, time: end.saturating_sub(start), copies, ..Self::default() }
     }
 
-    /// A collective.
-    #[must_use]
     pub fn collective(request: &'a CollectiveRequest, outcome: &'a CollectiveOutcome) -> Self {
         Self { bytes: request.bytes, time: outcome.time, call: Some((request, outcome)), ..Self::default() }
     }
 
     /// Its copies of one direction.
-    #[must_use]
     pub fn way(&self, way: Direction) -> Self {
         Self {
             about: self.about,
@@ -76,13 +72,11 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Of a collective.
     pub fn of_call<T: Into<Value>>(&self, of: fn(&CollectiveRequest, &CollectiveOutcome) -> T) -> Value {
         self.call.map(|(request, outcome)| of(request, outcome)).into()
     }
 
     /// 10^9 bytes per second; none of what brought nothing there. A whole run may do without copies: then it is 0.
-    #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
         let (bytes, time) = (self.bytes, self.time.0);
         if self.about.is_some() && self.copies.is_empty() {
@@ -97,7 +91,6 @@ impl<'a> Seen<'a> {
         self.copies.iter().map(|copy| of(copy)).fold(0, u64::saturating_add).into()
     }
 
-    /// The tag queues.
     pub fn queues(&self) -> impl Iterator<Item = &'a TagQueueOutcome> {
         self.gpus.iter().map(|gpu| &gpu.tag_queue)
     }
@@ -108,7 +101,6 @@ impl<'a> Seen<'a> {
     }
 
     /// Time in which a copy engine moved at least one of the copies, summed over GPUs; none if none was moved.
-    #[must_use]
     pub fn moved(&self) -> Option<Femtos> {
         let spans = self.copies.iter().filter_map(|copy| copy.device.map(|span| (copy.gpu, span)));
         let spans: Vec<_> = spans.collect();
@@ -116,7 +108,6 @@ impl<'a> Seen<'a> {
     }
 
     /// Part of the time in which compute sides that had anything to do had nothing to do, and no copy within the GPU was made.
-    #[must_use]
     pub fn idle(&self) -> f64 {
         let compute = self.units.iter().filter(|unit| unit.name.ends_with(".compute") && unit.idle < unit.cycles);
         let (idle, cycles) = compute.fold((0, 0), |(idle, cycles), unit| (idle + unit.idle, cycles + unit.cycles));
@@ -130,7 +121,6 @@ impl<'a> Seen<'a> {
     }
 
     /// How much earlier it would end if collectives took no time.
-    #[must_use]
     pub fn exposed_collectives(&self) -> Option<Femtos> {
         self.about?.collectives.map(|(_, free)| self.time.saturating_sub(free))
     }
@@ -142,7 +132,6 @@ impl<'a> Seen<'a> {
     }
 
     /// What the tags and keys of a single copy leave open. Messages of a workload may differ in length, so that it has no bound.
-    #[must_use]
     pub fn risk(&self) -> Risk {
         let (Some(About { machine, alone: true, .. }), [copy]) = (self.about, &self.copies[..]) else {
             return Risk::default();

@@ -18,7 +18,6 @@ pub enum Unit {
 
 impl Unit {
     /// The unit in which people see it, and what it is multiplied by for that.
-    #[must_use]
     pub const fn shown(self) -> Option<(&'static str, f64)> {
         match self {
             Self::Text | Self::Plain => None,

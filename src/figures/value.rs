@@ -17,8 +17,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// As a number, if it is one.
-    #[must_use]
     pub const fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -28,7 +26,6 @@ impl Value {
     }
 
     /// As text; nothing where it does not apply.
-    #[must_use]
     pub fn shown(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),

@@ -8,9 +8,6 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// Reads one JSON value. Of an object that has a key twice, most readers see one of the two values without a word: it is refused.
-///
-/// # Errors
-/// What is wrong, with its line and column.
 pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Once>(text).map(|Once(value)| value)
 }

@@ -26,9 +26,6 @@ pub struct RecordFile {
 
 impl RecordFile {
     /// An empty file at `path`, in the place of what was there.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn create(path: &Path) -> io::Result<Self> {
         File::create(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
     }

@@ -44,7 +44,6 @@ struct Cut {
 impl Snippet {
     /// The bytes `span` of `text`, which messages call `name`. What lies outside of the text or within a character is moved to the next place
     /// before that does not.
-    #[must_use]
     pub fn new(name: &str, text: &str, span: Range<usize>) -> Self {
         let start = boundary(text, span.start);
         let end = boundary(text, span.end).max(start);
@@ -151,7 +150,6 @@ pub struct Misread {
 
 impl Misread {
     /// What a TOML parser refuses in `text`.
-    #[must_use]
     pub fn toml(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         // The end of a text is no place to point at.

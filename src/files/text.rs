@@ -28,7 +28,6 @@ pub enum ReadError {
         /// What the system said.
         error: io::Error,
     },
-    /// It is a directory.
     #[error("{name}: is a directory, not a file")]
     Directory {
         /// What was to be read.
@@ -67,9 +66,6 @@ impl ReadError {
 }
 
 /// Reads a file of at most `limit` bytes.
-///
-/// # Errors
-/// [`ReadError`], with the path as its name.
 pub fn read_text(path: &Path, limit: Bytes) -> Result<String, ReadError> {
     let name = path.display().to_string();
     if path.is_dir() {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 /// Whether a character acts on a terminal or on its neighbours instead of being seen: controls (C0 but line feed and tab, DEL, C1), bidirectional
 /// controls, and what Unicode calls format characters or ignorable by default.
-#[must_use]
 pub fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -47,13 +46,11 @@ pub struct Visible {
 }
 
 impl Visible {
-    #[must_use]
     pub const fn new() -> Self {
         Self { begun: Vec::new() }
     }
 
     /// What may be shown now that this has come. Bytes that are no text are shown as U+FFFD.
-    #[must_use]
     pub fn piece(&mut self, bytes: &[u8]) -> String {
         let mut all = std::mem::take(&mut self.begun);
         all.extend_from_slice(bytes);

@@ -109,7 +109,6 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether a file of this name is one in progress, or was.
-#[must_use]
 pub fn is_under_way(name: &str) -> bool {
     let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING)?.rsplit_once(MARK));
     random.is_some_and(|(_, random)| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))

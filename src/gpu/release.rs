@@ -49,7 +49,6 @@ impl Release {
     }
 
     /// Whether a copy engine keeps plaintext in quarantine until its verdict, and so has room for it.
-    #[must_use]
     pub const fn quarantines(self) -> bool {
         match self {
             Self::Hold | Self::Skid => true,
@@ -67,7 +66,6 @@ impl Release {
     }
 
     /// Whether the semaphore of a push, on which its consumers start, waits for the verdicts of its messages.
-    #[must_use]
     pub const fn completion_waits(self) -> bool {
         match self {
             Self::Hold | Self::Skid | Self::WithholdCompletion => true,
@@ -76,7 +74,6 @@ impl Release {
     }
 
     /// Whether a second semaphore notifies the driver when all verdicts of a push are good.
-    #[must_use]
     pub const fn tells_verified(self) -> bool {
         match self {
             Self::Hold | Self::Skid | Self::WithholdCompletion => false,

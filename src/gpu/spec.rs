@@ -105,17 +105,14 @@ pub enum Turns {
 /// Which units the PCEs of a GPU that seal and open have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Common {
-    /// None.
     Nothing,
     /// Their GHASH; each has its own AES lanes.
     Ghash,
-    /// One engine.
     Engine,
 }
 
 impl CopyEngineSpec {
     /// What PCEs have in common; none if `sharing` and `pools` contradict each other, or AES lanes are shared and GHASH is not.
-    #[must_use]
     pub fn common(&self) -> Option<Common> {
         let shared = self.sharing == Some(Sharing::Shared);
         let row = |row: fn(&PoolsSpec) -> Option<Sharers>| self.pools.as_ref().and_then(row);
@@ -137,7 +134,6 @@ impl CopyEngineSpec {
     }
 
     /// How PCEs take turns at it.
-    #[must_use]
     pub fn turns(&self) -> Turns {
         let bytes = self.engine_turn.map(|bytes| bytes.0);
         match (self.pools.as_ref().and_then(|pools| pools.turns), bytes) {
@@ -148,7 +144,6 @@ impl CopyEngineSpec {
     }
 
     /// Who shares a quarantine, of the size `tag_queue.quarantine`.
-    #[must_use]
     pub fn quarantine_sharers(&self) -> Sharers {
         self.pools.as_ref().and_then(|pools| pools.quarantine).unwrap_or_default()
     }

@@ -99,13 +99,11 @@ pub enum JobKind {
 
 impl JobKind {
     /// Whether the bytes come from host memory.
-    #[must_use]
     pub const fn reads_host(self) -> bool {
         matches!(self, Self::Open | Self::Fetch)
     }
 
     /// Whether the bytes go to host memory.
-    #[must_use]
     pub const fn writes_host(self) -> bool {
         matches!(self, Self::Seal | Self::Store)
     }
@@ -125,7 +123,6 @@ pub struct Share {
 }
 
 impl Share {
-    #[must_use]
     pub const fn whole(message: JobId, bytes: u64) -> Self {
         Self { message, of: 1, number: 0, part: Part::whole(bytes) }
     }
@@ -152,7 +149,6 @@ pub struct Job {
 
 impl Job {
     /// Part `number` of this job, which is a whole message, in parts of `bytes` bytes, the last one shorter.
-    #[must_use]
     pub fn part(&self, number: u32, bytes: u64) -> Self {
         let start = u64::from(number) * bytes;
         let part = Part { start, bytes: bytes.min(self.bytes - start), total: self.bytes };

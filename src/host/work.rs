@@ -84,7 +84,6 @@ impl JobKind {
     }
 
     /// Whether a message from the GPU has its verdict when the job ends.
-    #[must_use]
     pub const fn judges_what_comes_out(self) -> bool {
         matches!(self, Self::Open | Self::ResealOut | Self::ForwardOut | Self::OpenAfter)
     }

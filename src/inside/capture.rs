@@ -86,7 +86,6 @@ const IN_MEMORY: &str = "a block in memory";
 
 impl Capture {
     /// Writes to `file` what arrives in a window. `lanes` says speed and width of the link that a channel of this path belongs to.
-    #[must_use]
     pub fn new(file: RecordFile, window: Window, lanes: Box<dyn Fn(&str) -> Lanes>) -> Self {
         let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
         let section = SectionHeaderBlock {

@@ -102,7 +102,6 @@ pub struct EventLog {
 
 impl EventLog {
     /// Writes to `file` what passes in a window.
-    #[must_use]
     pub fn new(file: RecordFile, window: Window) -> Self {
         Self { file, window, channels: Vec::new(), states: States::default(), line: String::new() }
     }
@@ -168,9 +167,6 @@ pub enum EventsError {
 
 impl Events {
     /// Reads lines that an [`EventLog`] has written.
-    ///
-    /// # Errors
-    /// [`EventsError`], at the first line that cannot be read.
     pub fn read(text: &str) -> Result<Self, EventsError> {
         let rest = text.strip_prefix(HEAD).ok_or(EventsError::Head)?;
         let (mut events, mut numbers) = (Self::default(), BTreeMap::new());

@@ -18,7 +18,6 @@ pub enum WindowError {
     /// Something other than two times.
     #[error("`{text}` is no window: write FROM..TO, as 1us..2us, or leave one of them out")]
     Form { text: String },
-    /// One of them is no time.
     #[error("{0}")]
     Time(String),
     /// It ends before it begins.

@@ -36,7 +36,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::LostOverlap => "lost overlap: copies of a GPU share one cipher",
@@ -96,9 +95,6 @@ pub struct Share {
 type Switch = fn(&mut Causes) -> &mut bool;
 
 /// Shares the difference between two ends out among the causes.
-///
-/// # Errors
-/// [`ReplayError`]
 pub fn breakdown(question: &Question<'_>, machine: &Resolved, secure: &Played) -> Result<Vec<Share>, ReplayError> {
     let mut shares = Vec::new();
     let steps = question.job.steps.as_ref();

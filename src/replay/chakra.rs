@@ -25,9 +25,6 @@ use std::{
 const BETWEEN: &str = "host time";
 
 /// Writes a replay of a trace's job.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_chakra(trace: &Trace, job: &Job, played: &Played, out: &mut dyn Write) -> io::Result<()> {
     write_chakra_head(out)?;
     let mut writer = Writer {

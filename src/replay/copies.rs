@@ -60,7 +60,6 @@ pub struct CopyTime {
 
 impl CopyTime {
     /// Duration of the call.
-    #[must_use]
     pub const fn call(&self) -> Ns {
         self.before.saturating_add(self.span).saturating_add(self.after)
     }
@@ -107,7 +106,6 @@ pub struct Known {
 
 impl Known {
     /// Bytes of copies that were simulated, those of all that were asked for, and in how many runs.
-    #[must_use]
     pub fn work(&self) -> (u64, u64, usize) {
         let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let all = copies.values().flatten();
@@ -117,7 +115,6 @@ impl Known {
     }
 
     /// Bytes of copies that are simulated, and of how many, as far as that is known.
-    #[must_use]
     pub fn far(&self) -> (u64, u64) {
         self.far.told()
     }

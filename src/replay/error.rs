@@ -36,7 +36,6 @@ impl ReplayError {
     }
 
     /// Whether somebody asked to stop.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         let Self::Run(error) = self else { return false };
         matches!(**error, RunError::Simulation(SimulationError::Stopped { .. }))

@@ -72,7 +72,6 @@ pub struct Figures {
 
 impl Figures {
     /// Of a replay; `off` is that without confidential computing.
-    #[must_use]
     pub fn of(job: &Job, name: &str, answer: &Answer, off: &Played) -> Self {
         let played = &answer.played;
         // What managed memory costs is not known: of such a program only what it took without confidential computing, and calls by themselves.
@@ -169,7 +168,6 @@ pub struct Operation {
 }
 
 /// The places of the traced calls that grow most.
-#[must_use]
 pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<usize> {
     let grown = |place: usize| cc.calls[place].duration().saturating_sub(off.calls[place].duration());
     let mut places: Vec<usize> =
@@ -180,7 +178,6 @@ pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<usiz
 }
 
 /// The calls at these places of a job, played without confidential computing and with it.
-#[must_use]
 pub fn operations(job: &Job, off: &Played, cc: &Played, places: &[usize]) -> Vec<Operation> {
     let operation = |place: usize| {
         let call = &job.calls[place];

@@ -36,9 +36,6 @@ pub enum StepTimeError {
 }
 
 /// The job with as much of the host's own time as lets a step take `step` without confidential computing.
-///
-/// # Errors
-/// [`StepTimeError`]
 pub fn in_step_time(mut job: Job, machine: &Resolved, step: Ns) -> Result<Job, StepTimeError> {
     let count = job.steps.as_ref().map_or(0, super::Steps::count) as u64;
     if count == 0 {

@@ -19,7 +19,6 @@ const MOST_STREAMS: usize = crate::host::map::MAX_STREAMS as usize;
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("the job has {count} {what}, and a workload takes {most}")]
 pub struct ImportError {
-    /// How many there are.
     pub count: usize,
     pub what: &'static str,
     /// How many may be.
@@ -27,9 +26,6 @@ pub struct ImportError {
 }
 
 /// The workload of a job whose copies are these. Host time between calls, and what calls cost, are not in it: `source` says whose it is.
-///
-/// # Errors
-/// [`ImportError`] if there is more than a workload takes.
 pub fn import(job: &Job, keys: &[Option<CopyKey>], source: &str) -> Result<String, ImportError> {
     let copies = job.ops.iter().filter(|op| matches!(op.work, Work::Copy { .. })).count();
     fits(copies, "copies", MOST_COPIES)?;

@@ -91,7 +91,6 @@ pub enum Way {
 
 impl Way {
     /// The same for the simulator.
-    #[must_use]
     pub const fn direction(self) -> Direction {
         match self {
             Self::H2d => Direction::H2d,
@@ -146,7 +145,6 @@ pub struct Op {
 
 impl Op {
     /// End in the trace.
-    #[must_use]
     pub const fn end(&self) -> Ns {
         self.start.saturating_add(self.duration)
     }
@@ -182,7 +180,6 @@ impl Default for Session {
 
 impl Session {
     /// A machine as this session has it, and a name for it behind that of the machine.
-    #[must_use]
     pub fn own(self, name: &str, machine: &MachineSpec) -> (String, MachineSpec) {
         match self.of {
             0 | 1 => (name.to_owned(), machine.of_gpu(0)),
@@ -195,7 +192,6 @@ impl Session {
 #[derive(Debug, Clone)]
 pub struct Call {
     pub name: u32,
-    /// What it is for.
     pub kind: CallKind,
     pub thread: u32,
     /// Start in the trace.
@@ -214,7 +210,6 @@ pub struct Call {
 
 impl Call {
     /// Return in the trace.
-    #[must_use]
     pub const fn end(&self) -> Ns {
         self.start.saturating_add(self.duration)
     }
@@ -264,7 +259,6 @@ pub struct Job {
 
 impl Job {
     /// The job of a trace; `submission` is the time from the return of a launch to its operation on an idle stream.
-    #[must_use]
     pub fn of(trace: &Trace, submission: Ns) -> Self {
         let mut assumed = trace.assumed.clone();
         assumed.extend(missing(trace));
@@ -298,20 +292,17 @@ impl Job {
     }
 
     /// Whether the process of a call begins in the profile.
-    #[must_use]
     pub fn begins_in_profile(&self, call: &Call) -> bool {
         self.beginning.cold.get(call.thread as usize).copied().unwrap_or(false)
     }
 
     /// From the start of the first operation to the end of the last, in the trace.
-    #[must_use]
     pub fn device_time(&self) -> Ns {
         let first = self.ops.iter().map(|op| op.start).min().unwrap_or(0);
         self.ends.last().map_or(0, |(end, _)| *end).saturating_sub(first)
     }
 
     /// What is left of a time that the host took, in a call of its own or between two.
-    #[must_use]
     pub fn host(&self, time: Ns) -> Ns {
         if self.host_ppm == WHOLE {
             return time;
@@ -320,7 +311,6 @@ impl Job {
     }
 
     /// What a reader has to know before any figure; `off` is where the replay without confidential computing ends.
-    #[must_use]
     pub fn notices(&self, off: Ns) -> Vec<String> {
         let traced = self.device_time();
         let apart = off.abs_diff(traced);
@@ -335,7 +325,6 @@ impl Job {
         notices
     }
 
-    #[must_use]
     pub fn name(&self, name: u32) -> &str {
         self.names.get(name as usize).map_or("", |name| &**name)
     }

@@ -41,7 +41,6 @@ impl Managed {
         (found != Self::default()).then_some(found)
     }
 
-    /// Why there is no slow-down.
     pub(super) fn notice(self) -> String {
         let Self { copies, faults, calls } = self;
         let parts = [(copies, "copies of it"), (faults, "page faults"), (calls, "calls that allocate or move it")];

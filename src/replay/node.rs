@@ -63,7 +63,6 @@ pub struct Node {
 
 impl Node {
     /// What these profiles have in common.
-    #[must_use]
     pub fn of(ranks: &[(&Trace, &Job)]) -> Self {
         let mut meetings: BTreeMap<Key, Meeting> = BTreeMap::new();
         let mut all = vec![0; ranks.len()];
@@ -86,13 +85,11 @@ impl Node {
     }
 
     /// Collectives that several of the ranks have.
-    #[must_use]
     pub const fn common(&self) -> usize {
         self.members.len()
     }
 
     /// What is taken for true of these ranks, in sentences; `early` meetings did not wait for all of their ranks, and the job has `of` if that is known.
-    #[must_use]
     pub fn assumed(&self, early: usize, of: Option<u32>) -> Vec<String> {
         let alone: usize = self.alone.iter().sum();
         let mut all = vec![format!(
@@ -119,7 +116,6 @@ impl Node {
     }
 
     /// The ranks in figures; `names` are those of their files, and `off` and `cc` replays of all.
-    #[must_use]
     pub fn figures(
         &self,
         names: &[String],

@@ -8,7 +8,6 @@ pub struct Ops(Held);
 
 #[derive(Debug, Clone)]
 enum Held {
-    /// None, or the one.
     Few(u32, [u32; 1]),
     Many(Vec<u32>),
 }
@@ -21,7 +20,6 @@ impl Default for Ops {
 
 impl Ops {
     /// A single operation.
-    #[must_use]
     pub const fn one(place: u32) -> Self {
         Self(Held::Few(1, [place]))
     }
@@ -77,20 +75,17 @@ pub struct Sparse<T>(Vec<(u32, T)>);
 
 impl<T: Copy> Sparse<T> {
     /// What there is of all, in their order.
-    #[must_use]
     pub fn of(all: impl IntoIterator<Item = Option<T>>) -> Self {
         Self((0..).zip(all).filter_map(|(place, one)| Some((place, one?))).collect())
     }
 
     /// What the operation at a place has.
-    #[must_use]
     pub fn get(&self, place: usize) -> Option<T> {
         let found = self.0.binary_search_by_key(&(place as u64), |(place, _)| u64::from(*place));
         found.ok().map(|found| self.0[found].1)
     }
 
     /// Something else of the same operations.
-    #[must_use]
     pub fn map<U>(&self, of: impl Fn(T) -> U) -> Sparse<U> {
         Sparse(self.0.iter().map(|(place, one)| (*place, of(*one))).collect())
     }

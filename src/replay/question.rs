@@ -39,7 +39,6 @@ pub struct Question<'a> {
 /// How long copies take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copies {
-    /// As in the trace.
     Traced,
     /// What simulated ones take without confidential computing.
     Plain,
@@ -49,9 +48,6 @@ enum Copies {
 
 impl<'a> Question<'a> {
     /// Asks about a job on a machine: finds the state of the memory of each copy.
-    ///
-    /// # Errors
-    /// [`ReplayError`]
     pub fn new(job: &'a Job, machine: &Resolved, simulator: Simulator<'a>) -> Result<Self, ReplayError> {
         let (name, own) = job.session.own(&format!("off {}", machine.digest), &machine.machine);
         let off = (name.as_str(), &MachineSpec { confidential_computing: false, ..own });
@@ -71,17 +67,11 @@ impl<'a> Question<'a> {
     }
 
     /// Plays the job without confidential computing: with what the trace says, and thus as it was.
-    ///
-    /// # Errors
-    /// [`ReplayError::NoCalls`]
     pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
         self.answer(machine, Causes::default(), Copies::Traced)
     }
 
     /// Plays it on a machine with confidential computing, some of whose costs are left out.
-    ///
-    /// # Errors
-    /// [`ReplayError`]
     pub fn secure(&self, machine: &Resolved, free: Causes) -> Result<Answer, ReplayError> {
         self.answer(machine, free, Copies::Secure)
     }
@@ -136,7 +126,6 @@ impl<'a> Question<'a> {
     }
 
     /// Bytes of the copies that are simulated to play the job on a machine.
-    #[must_use]
     pub fn work(&self, machine: &MachineSpec) -> u64 {
         let simulated = |key: &CopyKey| key.simulated(self.simulator.sample);
         let all = self.keys.iter().flatten().flat_map(simulated).map(|(key, _)| key);
@@ -158,7 +147,6 @@ impl<'a> Question<'a> {
     }
 
     /// What is taken of copies on machines where they depend on each other; those that are asked for, by their names.
-    #[must_use]
     pub fn assumed(&self, machines: &[(&str, &MachineSpec)]) -> Vec<String> {
         let copies = self.keys.iter().flatten().count();
         let depends = machines.iter().filter_map(|(name, machine)| Some((name, machine.history()?)));
@@ -172,9 +160,6 @@ impl<'a> Question<'a> {
     }
 
     /// The same with copies that take what they take without confidential computing, as simulated.
-    ///
-    /// # Errors
-    /// [`ReplayError::NoCalls`]
     pub fn with_plain_copies(&self, machine: &Resolved, free: Causes) -> Result<Played, ReplayError> {
         Ok(self.answer(machine, free, Copies::Plain)?.played)
     }
@@ -185,7 +170,6 @@ impl<'a> Question<'a> {
     }
 
     /// What a replay comes to.
-    #[must_use]
     pub fn figures(&self, name: &str, answer: &Answer, off: &Played) -> Figures {
         Figures::of(self.job, name, answer, off)
     }

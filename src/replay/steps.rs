@@ -62,7 +62,6 @@ pub struct StepFigures {
 
 impl Steps {
     /// The steps of a job, if it has any.
-    #[must_use]
     pub fn of(job: &Job) -> Option<Self> {
         let thread = busiest(job)?;
         let mut steps = marked(job, thread).or_else(|| repeated(job, thread))?;
@@ -85,7 +84,6 @@ impl Steps {
         }
     }
 
-    #[must_use]
     pub fn count(&self) -> usize {
         self.bounds.len().saturating_sub(1)
     }
@@ -161,13 +159,11 @@ impl Steps {
     }
 
     /// From the first bound to the last, in a replay.
-    #[must_use]
     pub fn length(&self, job: &Job, played: &Played) -> Ns {
         length(&self.dates(job, played).0)
     }
 
     /// The same in the trace.
-    #[must_use]
     pub fn traced(&self, job: &Job) -> Ns {
         let calls = job.calls.iter().map(|call| Span { start: call.start, end: call.end() }).collect();
         let ops = job.ops.iter().map(|op| Span { start: op.start, end: op.end() }).collect();
@@ -175,7 +171,6 @@ impl Steps {
     }
 
     /// The step of median length in a replay, counted from 0.
-    #[must_use]
     pub fn usual(&self, job: &Job, played: &Played) -> usize {
         let dates = self.dates(job, played).0;
         let mut each: Vec<(Ns, usize)> = dates.windows(2).zip(0..).map(|(two, step)| (two[1] - two[0], step)).collect();
@@ -184,13 +179,11 @@ impl Steps {
     }
 
     /// From when to when a step lasts in a replay.
-    #[must_use]
     pub fn span(&self, job: &Job, played: &Played, step: usize) -> Option<Span> {
         self.dates(job, played).0.get(step..step + 2).map(|two| Span { start: two[0], end: two[1] })
     }
 
     /// What a replay's steps come to; `off` is the length of all without confidential computing.
-    #[must_use]
     pub fn figures(&self, job: &Job, played: &Played, off: Ns) -> StepFigures {
         let (dates, ahead) = self.dates(job, played);
         let ends =

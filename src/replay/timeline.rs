@@ -91,14 +91,12 @@ pub struct Timeline {
 
 impl Timeline {
     /// That of a replay of a job.
-    #[must_use]
     pub fn of(job: &Job, played: &Played) -> Self {
         let first = played.ops.iter().map(|op| op.start).min().unwrap_or(0);
         Self { rows: Self::within(job, played, Span { start: first, end: Ns::MAX }), end: played.device_time() }
     }
 
     /// The same of what lies in a step, from the step's start.
-    #[must_use]
     pub fn of_step(job: &Job, played: &Played, step: Span) -> Self {
         Self { rows: Self::within(job, played, step), end: step.duration() }
     }
@@ -131,7 +129,6 @@ const HELD: &str = "holds the host until its copy is done";
 const WAITS: &str = "waits for the GPU";
 
 /// A step of a replay under the names of its calls and operations: a track for each thread and stream.
-#[must_use]
 pub fn step_tracks(name: &str, job: &Job, played: &Played, step: Span) -> Group {
     let mut tracks: BTreeMap<(bool, u32, u32), Vec<GroupSlice>> = BTreeMap::new();
     let mut add = |track, name: u32, span: &Span, (bytes, note)| {

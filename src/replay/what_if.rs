@@ -92,13 +92,11 @@ const COPIES: &[Cause] = &[
 ];
 
 /// What of a replay is looked at: its steps, or from the first operation to the last.
-#[must_use]
 pub fn length(job: &Job, played: &Played) -> Ns {
     job.steps.as_ref().map_or_else(|| played.device_time(), |steps| steps.length(job, played))
 }
 
 /// A row of a replay of a job with something changed.
-#[must_use]
 pub fn row(
     job: &Job,
     (cc, played): (&Played, &Played),
@@ -122,9 +120,6 @@ pub struct Tried {
 }
 
 /// Plays each change of `wanted` that this program can be given, the best first.
-///
-/// # Errors
-/// [`ReplayError`]
 pub fn what_if(
     question: &Question<'_>,
     machine: &Resolved,
@@ -140,9 +135,6 @@ pub fn what_if(
 }
 
 /// Plays a change, or several joined by `+`; nothing if the program has no call that it changes.
-///
-/// # Errors
-/// [`ReplayError`]
 pub fn try_change(
     question: &Question<'_>,
     machine: &Resolved,
@@ -379,7 +371,6 @@ pub struct Advice {
 }
 
 /// The rows that are worth it, in words; and causes of a twentieth of the loss or more that none of them is against.
-#[must_use]
 pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
     let of = if job.steps.is_some() { "a step would be" } else { "the job would end" };
     let more = if job.steps.is_some() { "shorter" } else { "sooner" };

@@ -31,9 +31,6 @@ const EVENT: Ns = 500;
 const LEAST: Ns = 2_000;
 
 /// The profile of a program of copies, which is in the order of its steps.
-///
-/// # Errors
-/// [`ReplayError`] if the machine has no table of calls or cannot make a copy, or the program has collectives.
 pub fn written(
     steps: &[WorkloadStep],
     copies: &[Copy],
@@ -71,7 +68,6 @@ fn key(copy: &Copy, pages: Pages) -> Option<CopyKey> {
     Some(CopyKey { way, bytes: copy.bytes.max(1), memory: copy.memory, pages })
 }
 
-/// What a stream has.
 #[derive(Default)]
 struct Stream {
     /// When its last operation ends.

@@ -68,7 +68,6 @@ const COSTS: [&Figure; 3] = [&LAUNCH_COST, &PATH_COST, &CRYPTOGRAPHY_COST];
 
 impl CollectiveRow {
     /// Of what was found for buffers of so many bytes; where it was asked to be sampled, with how much was simulated.
-    #[must_use]
     pub fn of(design: &str, (request, of): (&CollectiveRequest, u64), found: &SampledCollective, asked: bool) -> Self {
         let cells = |time| {
             let outcome = CollectiveOutcome { time, ..found.outcome.clone() };

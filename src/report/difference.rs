@@ -84,7 +84,6 @@ fn changes<'a>(sides: [BTreeMap<(&'a str, &'a str), u64>; 2]) -> Vec<Change> {
 
 impl Difference {
     /// Of two runs that part there.
-    #[must_use]
     pub fn new(sides: &[Side; 2], parting: Option<&Parting>) -> Self {
         let states = sides.each_ref().map(|side| {
             let states = side.events.states.iter();

@@ -152,7 +152,6 @@ impl MessageRecord {
 
 impl Explanation {
     /// Of a run, with the first cause freed and a message's path, if they were asked for.
-    #[must_use]
     pub fn new(observed: &Observed, freed: Option<&Freed>, message: Option<(&Message, Path)>) -> Self {
         let freed = freed.map(|freed| FreedRecord {
             place: freed.share.place.clone(),

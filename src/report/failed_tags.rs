@@ -126,9 +126,6 @@ const COLUMNS: [&str; 17] = [
 ];
 
 /// One row for each policy and failure, with the fields of both; a cell without a value is empty.
-///
-/// # Errors
-/// What the writer says.
 pub fn csv(answer: &Failures) -> serde_json::Result<String> {
     let mut text = COLUMNS.join(",") + "\n";
     for policy in &answer.policies {

@@ -36,7 +36,6 @@ pub struct WaitRecord {
 }
 
 impl FailureReport {
-    #[must_use]
     pub fn simulation(config_digest: &str, error: &SimulationError) -> Self {
         let (kind, at, waits) = match error {
             SimulationError::Deadlock { at, waits, .. } => ("deadlock", Some(at), waits.as_slice()),

@@ -90,7 +90,6 @@ const WORDS: [[&str; 2]; 5] = [
 ];
 
 impl<'a> Shown<'a> {
-    #[must_use]
     pub fn of(single: &'a Single, stated: &Stated) -> Self {
         let by_point =
             single.points.iter().map(|point| Row::of(point.point.clone(), point.states, Cow::Borrowed(&point.tally)));

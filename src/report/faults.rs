@@ -55,7 +55,6 @@ impl SignalRecord {
 
 impl Faults {
     /// Those of a run that has ended.
-    #[must_use]
     pub fn new(outcome: &Outcome) -> Self {
         let cancelled = outcome.cancelled.iter().map(|&(a, b)| [a + 1, b + 1]).collect();
         let signals = if outcome.faults.is_empty() { &[][..] } else { &outcome.errors };
@@ -63,7 +62,6 @@ impl Faults {
     }
 
     /// Those of a run that broke off, if it had any.
-    #[must_use]
     pub fn of_broken(error: &SimulationError) -> Option<Self> {
         let (seen, hangs) = match error {
             SimulationError::Deadlock { seen, .. } => (seen, true),

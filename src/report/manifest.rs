@@ -93,7 +93,6 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    #[must_use]
     pub fn new(resolved: &Resolved, workload: &Workload, payload: Option<PayloadRecord>, outcome: &Outcome) -> Self {
         let faults = workload.injections.iter().cloned().map(|one| InjectionArgument(one).to_string());
         let mut manifest = Self {
@@ -128,10 +127,6 @@ impl Manifest {
         digest(value)
     }
 
-    /// Reads a manifest.
-    ///
-    /// # Errors
-    /// If it is not one, or of another version.
     pub fn read(text: &str) -> Result<Self, ManifestError> {
         let malformed = |error: serde_json::Error| ManifestError::Malformed { reason: error.to_string() };
         let mut value = parse_json(text).map_err(malformed)?;
@@ -157,9 +152,6 @@ impl Manifest {
     }
 
     /// The machine within.
-    ///
-    /// # Errors
-    /// If its configuration is wrong or is not the one that the rest of the manifest speaks of.
     pub fn resolved(&self) -> Result<Resolved, ManifestError> {
         let resolved = Resolved::from_value(&self.config)?;
         let contradiction = |reason: &str| ManifestError::Contradiction { reason: reason.to_owned() };
@@ -173,9 +165,6 @@ impl Manifest {
     }
 
     /// The work within.
-    ///
-    /// # Errors
-    /// If there are copies or faults that cannot be.
     pub fn workload(&self) -> Result<Workload, ManifestError> {
         let malformed = |reason: String| ManifestError::Malformed { reason };
         // A workload may consist of kernels alone.

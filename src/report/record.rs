@@ -160,7 +160,6 @@ fn by_gpu(outcome: &Outcome) -> Vec<GpuRecord> {
 }
 
 impl Report {
-    #[must_use]
     pub fn new(context: Context, outcome: &Outcome) -> Self {
         let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
         let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();

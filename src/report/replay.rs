@@ -105,7 +105,6 @@ fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
 }
 
-#[must_use]
 pub fn text(shown: &Shown<'_>) -> String {
     let mut text = String::new();
     head(&mut text, shown);

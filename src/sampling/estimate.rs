@@ -20,7 +20,6 @@ struct Figure {
     half: [f64; 2],
 }
 
-/// Why there is no estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inestimable {
     /// The runs do not have the same figures.

@@ -47,7 +47,6 @@ pub struct Sampled {
 
 impl Sampled {
     /// That of a run of all of the work.
-    #[must_use]
     pub fn all(workload: &Workload, outcome: &Outcome) -> Self {
         let bytes = workload.bytes();
         let (low, high) = (outcome.clone(), outcome.clone());

@@ -29,9 +29,6 @@ pub struct Scaled {
 }
 
 /// The time at the length `whole`, from lengths that differ by multiples of `step` and end like the whole; none where all of it is to be measured.
-///
-/// # Errors
-/// Those of `measure`, which gives the time at a length; if it gives none, nothing can be said.
 pub fn scaled<E>(
     (whole, step): (u64, u64),
     sample: Sample,

@@ -123,9 +123,6 @@ impl Entry {
 
 impl Dataset {
     /// Reads a table; all of its points are held out.
-    ///
-    /// # Errors
-    /// Whatever is wrong with it, with its line.
     pub fn read(name: &str, file: &str, text: &str) -> Result<Self, CatalogueError> {
         let measured = Measured::read(file, text).map_err(Box::new)?;
         Ok(Self {
@@ -166,9 +163,6 @@ impl Dataset {
     }
 
     /// The places of the points that a selector means.
-    ///
-    /// # Errors
-    /// It names a column that is not there, or means no point.
     pub fn select(&self, selector: &Selector) -> Result<Vec<usize>, CatalogueError> {
         let wrong = |what: String| CatalogueError::Selection(format!("data set {}: {what}", self.name));
         for column in selector.0.keys() {

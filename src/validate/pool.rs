@@ -16,9 +16,6 @@ pub fn threads() -> usize {
 
 /// Does `work` on each item, in the order of `cost`, the greatest first, so that no long one is left for the end. Results are in
 /// the order of the items; a failure stops what has not begun, and the one of the first item that failed is given.
-///
-/// # Errors
-/// That of an item.
 pub fn map<T: Sync, R: Send, E: Send>(
     items: &[T],
     threads: usize,

@@ -55,9 +55,6 @@ impl fmt::Display for Rows {
 type Key<'p> = &'p BTreeMap<String, String>;
 
 /// For each measured point its predicted figure, in the order of the measurements.
-///
-/// # Errors
-/// A row of either has no partner in the other, or a point was measured twice.
 pub fn join(
     file: &str,
     predictions: &[Predicted],

@@ -63,7 +63,6 @@ pub struct DatasetScore {
 }
 
 impl Scored {
-    #[must_use]
     pub fn new(point: &Point, class: Class, simulated: f64) -> Self {
         let measured = point.measured;
         let error_percent = (simulated / measured - 1.0) * 100.0;
@@ -88,7 +87,6 @@ impl Errors {
 
 impl DatasetScore {
     /// A data set's points with their figures, in the same order.
-    #[must_use]
     pub fn new(dataset: &Dataset, machines: Vec<String>, simulated: &[f64]) -> Self {
         let pairs = dataset.points.iter().zip(simulated);
         let values: Vec<_> = pairs.map(|((point, class), figure)| Scored::new(point, *class, *figure)).collect();

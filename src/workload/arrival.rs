@@ -35,7 +35,6 @@ pub struct ArrivalError(#[from] io::Error);
 
 impl Arrival {
     /// Counts what arrives; with `digest` takes its SHA-256, with `output` writes it there.
-    #[must_use]
     pub fn new(digest: bool, output: Option<OutputFile>) -> Self {
         let hash = digest.then(Ordered::default);
         Self(Rc::new(RefCell::new(State { hash, output, ..State::default() })))
@@ -66,9 +65,6 @@ impl Arrival {
     }
 
     /// Puts the output in its place if `delivered`, else forgets it.
-    ///
-    /// # Errors
-    /// If it cannot be put there.
     pub fn close(&self, delivered: bool) -> Result<(), ArrivalError> {
         let output = self.0.borrow_mut().output.take().filter(|_| delivered);
         Ok(output.map_or(Ok(()), OutputFile::keep)?)

@@ -50,11 +50,7 @@ pub enum CopyError {
     Direction { text: String },
     /// The second part is no size.
     #[error("the size `{text}`: {reason}; write for example 64MiB, or a bare number of bytes")]
-    Size {
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Size { text: String, reason: String },
     #[error("a copy of 0 bytes: give it at least one")]
     Empty,
     /// More than can be simulated.
@@ -111,18 +107,12 @@ fn read_direction(text: &str) -> Result<Direction, CopyError> {
 }
 
 /// Reads a kind of host memory.
-///
-/// # Errors
-/// If it is none.
 pub fn read_memory(text: &str) -> Result<Memory, CopyError> {
     let known = [Memory::Pinned, Memory::Pageable];
     known.into_iter().find(|one| memory_name(*one) == text).ok_or_else(|| CopyError::Memory { text: text.to_owned() })
 }
 
 /// Reads a size as the command line writes it: `64MiB`, or a bare number of bytes.
-///
-/// # Errors
-/// If it is none, or nothing, or more than any copy has.
 pub fn read_size(text: &str) -> Result<u64, CopyError> {
     let bare = text.chars().all(|c| c.is_ascii_digit());
     let read = if bare { format!("{text} B").parse::<Bytes>() } else { text.parse() };

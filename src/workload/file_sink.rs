@@ -31,9 +31,6 @@ impl Run {
 
 impl OutputFile {
     /// Begins a file that is to be at `path`.
-    ///
-    /// # Errors
-    /// As [`WholeFile::create`].
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { file: WholeFile::create(path)?, runs: Vec::new() })
     }

@@ -67,9 +67,6 @@ pub enum WorkloadError {
 }
 
 /// Gives every copy its size.
-///
-/// # Errors
-/// If one has none, or more than `payload` holds.
 pub fn sized(copies: &[CopyArgument], payload: Option<&Payload>) -> Result<Vec<Copy>, WorkloadError> {
     if copies.len() > map::MAX_COPIES {
         return Err(WorkloadError::TooMany { count: copies.len() });
@@ -94,7 +91,6 @@ fn size(bytes: Option<u64>, payload: Option<&Payload>, number: usize) -> Result<
 
 impl Workload {
     /// Copies, or the steps of a program that makes them, for the sake of their timing: without data and faults.
-    #[must_use]
     pub const fn timed(copies: Vec<Copy>, steps: Option<Vec<WorkloadStep>>) -> Self {
         let (data, kernel) = (DataMode::None, Kernel::Skip);
         Self { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() }
@@ -106,7 +102,6 @@ impl Workload {
     }
 
     /// Whether there are collectives in it.
-    #[must_use]
     pub fn calls_collectives(&self) -> bool {
         self.steps.iter().flatten().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }
@@ -116,7 +111,6 @@ impl Workload {
     }
 
     /// The same for the sake of its timing: without data and faults, and at most so many bytes in each copy.
-    #[must_use]
     pub fn only_timing(&self, most: u64) -> Self {
         Self {
             copies: self.copies.iter().map(|copy| Copy { bytes: copy.bytes.min(most), ..*copy }).collect(),
@@ -155,9 +149,6 @@ impl Workload {
     }
 
     /// What to ask of the machine. `arrivals`, one for each copy, see what becomes of their bytes.
-    ///
-    /// # Errors
-    /// If the payload cannot be opened any more.
     pub fn request(&self, arrivals: &[Arrival], collectives: &CollectiveTimes) -> Result<Request, PayloadError> {
         let lowered = self.steps.as_deref().map(|steps| lower(steps, collectives));
         let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
@@ -183,9 +174,6 @@ impl Workload {
     }
 
     /// SHA-256 of the bytes of a copy, by its number from 0, in hexadecimal: that of what has arrived, if it was delivered.
-    ///
-    /// # Errors
-    /// If the payload cannot be read.
     pub fn sha256(&self, number: usize) -> Result<Option<String>, PayloadError> {
         let Some(copy) = self.copies.get(number) else { return Ok(None) };
         let (mut source, mut hash) = (self.source(number as u64)?, Sha256::new());

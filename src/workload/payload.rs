@@ -31,9 +31,6 @@ pub enum PayloadError {
 
 impl Payload {
     /// Looks at the file at `path` without reading it.
-    ///
-    /// # Errors
-    /// If it is not a regular file or cannot be opened.
     pub fn find(path: &Path) -> Result<Self, PayloadError> {
         let unreadable = |error| PayloadError::Unreadable { path: path.to_owned(), error };
         let metadata = path.metadata().map_err(unreadable)?;
@@ -46,9 +43,6 @@ impl Payload {
     }
 
     /// Opens it for a copy.
-    ///
-    /// # Errors
-    /// If it cannot be opened any more.
     pub fn open(&self) -> Result<FileSource, PayloadError> {
         FileSource::open(&self.path).map_err(|error| PayloadError::Unreadable { path: self.path.clone(), error })
     }

@@ -24,7 +24,7 @@ use super::{
     item::Item,
     probe::Probe,
     transit::{Arrivals, Transit},
-    unit::{End, Ends},
+    unit::{End, Ends, end_of_channel},
     wake::UnitId,
     watch::Watch,
 };
@@ -347,41 +347,8 @@ impl<T: Item> In<T> {
     }
 }
 
-impl<T: Item> Ends for Out<T> {
-    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
-        visit(self);
-    }
-}
-
-impl<T: Item> End for Out<T> {
-    fn attach(&self, unit: UnitId) {
-        self.queue.link.attach(Side::Sending, unit);
-    }
-}
-
-impl<T: Item> Ends for In<T> {
-    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
-        visit(self);
-    }
-}
-
-impl<T: Item> End for In<T> {
-    fn attach(&self, unit: UnitId) {
-        self.queue.link.attach(Side::Receiving, unit);
-    }
-}
-
-impl<T> fmt::Debug for Out<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Out({})", self.queue.link.path)
-    }
-}
-
-impl<T> fmt::Debug for In<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "In({})", self.queue.link.path)
-    }
-}
+end_of_channel!(Out, queue, Sending);
+end_of_channel!(In, queue, Receiving);
 
 #[cfg(test)]
 mod tests {

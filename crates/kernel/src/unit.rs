@@ -91,6 +91,30 @@ pub trait End {
     fn attach(&self, unit: UnitId);
 }
 
+/// An end of a queue or wire, which is in a field of it.
+macro_rules! end_of_channel {
+    ($end:ident, $field:ident, $side:ident) => {
+        impl<T: Item> Ends for $end<T> {
+            fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+                visit(self);
+            }
+        }
+
+        impl<T: Item> End for $end<T> {
+            fn attach(&self, unit: UnitId) {
+                self.$field.link.attach(Side::$side, unit);
+            }
+        }
+
+        impl<T> fmt::Debug for $end<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($end), self.$field.link.path)
+            }
+        }
+    };
+}
+pub(super) use end_of_channel;
+
 /// A number of ends of channels.
 pub trait Ends {
     /// Shows each of them.

@@ -22,7 +22,7 @@ use super::{
     item::Item,
     probe::Probe,
     transit::{Arrivals, Transit},
-    unit::{End, Ends},
+    unit::{End, Ends, end_of_channel},
     wake::UnitId,
     watch::Watch,
 };
@@ -261,41 +261,8 @@ impl<T: Item> Rx<T> {
     }
 }
 
-impl<T: Item> Ends for Tx<T> {
-    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
-        visit(self);
-    }
-}
-
-impl<T: Item> End for Tx<T> {
-    fn attach(&self, unit: UnitId) {
-        self.wire.link.attach(Side::Sending, unit);
-    }
-}
-
-impl<T: Item> Ends for Rx<T> {
-    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
-        visit(self);
-    }
-}
-
-impl<T: Item> End for Rx<T> {
-    fn attach(&self, unit: UnitId) {
-        self.wire.link.attach(Side::Receiving, unit);
-    }
-}
-
-impl<T> fmt::Debug for Tx<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tx({})", self.wire.link.path)
-    }
-}
-
-impl<T> fmt::Debug for Rx<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Rx({})", self.wire.link.path)
-    }
-}
+end_of_channel!(Tx, wire, Sending);
+end_of_channel!(Rx, wire, Receiving);
 
 #[cfg(test)]
 mod tests {

@@ -129,7 +129,6 @@ struct ParameterOutcome {
     strongest_correlation: Option<f64>,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--write", arguments.write.as_deref())?;
     let shown = arguments.stages.display().to_string();

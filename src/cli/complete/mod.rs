@@ -30,9 +30,6 @@ pub fn answer() -> Result<bool> {
 }
 
 /// The script with which the shell of this name asks.
-///
-/// # Errors
-/// If there is no such shell.
 pub fn script(shell: &str) -> io::Result<Vec<u8>> {
     let mut script = Vec::new();
     let known: &dyn EnvCompleter =

@@ -86,7 +86,6 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
     read_memory(text)
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let grid = arguments.grid()?;
     let machine = arguments.machine.resolve()?;

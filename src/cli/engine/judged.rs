@@ -117,7 +117,6 @@ fn agreed(out: &mut dyn Write, sound: bool, what: &str) -> io::Result<()> {
     }
 }
 
-/// How the verb ends.
 pub(in crate::cli) fn verdict(name: &str, judgement: &Judgement) -> Result<(), Failure> {
     match (&judgement.engine, &judgement.vector) {
         (Some(parts), _) => {

@@ -107,11 +107,6 @@ struct Document<'a> {
     engine: &'a EngineSpec,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// [`Failure::Config`] for an engine that cannot be built, [`Failure::Simulation`] for one that never ends,
-/// [`Failure::Verification`] for one whose bytes are not AES-GCM's.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bench = Bench {
         aad_blocks: arguments.aad_blocks,

@@ -47,7 +47,6 @@ pub struct Arguments {
     list: bool,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let all = all();
     let found = named(&all, &arguments.name)?;

@@ -48,9 +48,6 @@ impl Memory {
 }
 
 /// Answers a command as the command line does, in one thread. `stop` ends it. If it ends with `--report FILE`, the answer is what that file would hold.
-///
-/// # Errors
-/// What the command would have failed for.
 pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> Result<Answer, Failure> {
     let (asked, page) = match command {
         [asked @ .., report, _] if report == "--report" => (asked, Some(shell_words(command))),

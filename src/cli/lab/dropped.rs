@@ -24,9 +24,6 @@ pub struct Dropped(TempDir, Mutex<Vec<String>>);
 
 impl Dropped {
     /// An empty folder.
-    ///
-    /// # Errors
-    /// If there is no temporary place.
     pub fn new() -> io::Result<Self> {
         Ok(Self(tempfile::Builder::new().prefix("sealsim-lab-").tempdir()?, Mutex::default()))
     }

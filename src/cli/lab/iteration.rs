@@ -23,10 +23,6 @@ pub struct IterationState {
 }
 
 impl IterationState {
-    /// Reads a state.
-    ///
-    /// # Errors
-    /// It is none, or names what is not shipped or offered.
     pub fn read(query: &str, offered: &[String]) -> Result<Self, StateError> {
         let (mut workload, mut params, mut designs) = (None, Vec::new(), Vec::new());
         for (name, value) in pairs(query)? {
@@ -46,7 +42,6 @@ impl IterationState {
         Ok(Self { workload: workload.ok_or(StateError::Missing("workload"))?, params, designs })
     }
 
-    /// The command that answers it.
     pub fn command(&self) -> Vec<String> {
         let mut command = ["sealsim", "compare", "--workload", self.workload.name].map(str::to_owned).to_vec();
         let mut add = |option: &str, value: &str| command.extend([option.to_owned(), value.to_owned()]);

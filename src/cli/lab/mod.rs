@@ -92,10 +92,6 @@ struct LabMachine {
     overlays: super::OverlayArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let LabMachine { overlays, .. } = &arguments.machine;
     let (config, programs) = arguments.machine.parts()?;

@@ -27,9 +27,6 @@ pub struct ProgramState {
 
 impl ProgramState {
     /// Reads a state, whose files are shipped, offered, or dropped on the page.
-    ///
-    /// # Errors
-    /// It is none, or names what was not offered.
     pub fn read(
         query: &str,
         (offered, programs, dropped): (&[String], &[String], &Dropped),
@@ -67,7 +64,6 @@ impl ProgramState {
         if state.programs.is_empty() { Err(StateError::Missing("program")) } else { Ok(state) }
     }
 
-    /// The command that answers it.
     pub fn command(&self) -> Vec<String> {
         let mut command = ["sealsim", "replay"].map(str::to_owned).to_vec();
         command.extend(self.programs.iter().cloned());

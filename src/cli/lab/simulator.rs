@@ -49,9 +49,6 @@ impl Drop for Waits {
 
 impl Simulator {
     /// Begins its thread, which lasts as long as the process.
-    ///
-    /// # Errors
-    /// If the system has no thread.
     pub fn begin() -> io::Result<Arc<Self>> {
         let simulator = Arc::new(Self::default());
         let works = Arc::clone(&simulator);

@@ -98,9 +98,6 @@ pub struct State {
 
 impl State {
     /// Reads a state, in which machines and designs are shipped, or are files that were offered.
-    ///
-    /// # Errors
-    /// It is none, or names what was not offered.
     pub fn read(query: &str, offered: &[String]) -> Result<Self, StateError> {
         let (mut machine, mut designs, mut cc, mut set, mut copy) = (None, Vec::new(), None, Vec::new(), None);
         for (name, value) in pairs(query)? {

@@ -93,7 +93,6 @@ fn read_percent(text: &str) -> Result<f64, String> {
     if (0.01..=50.0).contains(&percent) { Ok(percent) } else { Err("from 0.01 to 50 percent".into()) }
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--stages", arguments.stages.as_deref())?;
     let from = Layers::new(&arguments.from).resolve()?;

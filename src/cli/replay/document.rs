@@ -31,7 +31,6 @@ pub(super) struct Document {
     /// Steps of the program's loop, if it has one that is looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Looped>,
-    /// The machine.
     pub machine: String,
     /// What the trace was read from.
     pub trace: &'static str,
@@ -68,11 +67,9 @@ pub(super) struct Looped {
     pub found: String,
     /// One step in the profile itself, in the mean.
     pub profile_mean_ns: Ns,
-    /// As the runs.
     pub runs: Vec<LoopedRun>,
 }
 
-/// A run.
 #[derive(Debug, Serialize)]
 pub(super) struct LoopedRun {
     pub name: String,
@@ -97,16 +94,13 @@ pub(super) fn looped(steps: &Steps, job: &Job, runs: &[Run]) -> Looped {
 pub(super) struct Events {
     /// Those that the replay has.
     pub used: u64,
-    /// The others.
     pub left_out: Vec<LeftOut>,
 }
 
 /// Events that the replay does not have.
 #[derive(Debug, Serialize)]
 pub(super) struct LeftOut {
-    /// Why.
     pub reason: String,
-    /// How many.
     pub count: u64,
 }
 
@@ -117,7 +111,6 @@ pub(super) fn events(trace: &Trace) -> Events {
     Events { used: trace.events.used, left_out: left_out.collect() }
 }
 
-/// Prints it.
 pub(super) fn print(format: ReplayFormat, document: &Document, rows: usize) -> Result<(), Failure> {
     let printed = match format {
         ReplayFormat::Text => Ok(text::text(&text::Shown {

@@ -148,10 +148,6 @@ struct Run {
     answer: Answer,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut plan = Plan::of(arguments)?;
     let mut begun = arguments.outputs.begin(&arguments.files(&plan.hw), &plan.runs())?;
@@ -211,7 +207,6 @@ pub(super) fn submission(machine: &Resolved) -> Result<u64, Failure> {
 struct Asked<'a> {
     /// The profile that is reported on, and those of other ranks.
     ranks: &'a [(&'a Trace, &'a Job)],
-    /// Their files.
     names: &'a [String],
     node: &'a Node,
     machine: &'a Resolved,
@@ -524,7 +519,6 @@ fn apart(error: StepTimeError) -> Failure {
     Failure::Usage(miette!(help = help, "--step-time: {error}"))
 }
 
-/// The failure that an error of a replay is.
 pub(super) fn failed(error: ReplayError) -> Failure {
     match error {
         _ if error.is_stopped() => Failure::Verification(miette!("interrupted: nothing was played")),

@@ -108,7 +108,6 @@ impl Outputs {
         self.plot.is_some()
     }
 
-    /// Writes them.
     pub fn write(
         &self,
         begun: Begun,

@@ -32,7 +32,6 @@ pub(super) struct Plan<'a> {
     pub machine: Resolved,
     pub designs: Vec<(&'a str, Resolved)>,
     tried: Vec<(&'a str, Resolved)>,
-    /// The files of ranks.
     names: Vec<String>,
 }
 
@@ -43,7 +42,6 @@ pub(super) struct Read {
     node: Node,
 }
 
-/// What came of it.
 pub(super) struct Found {
     runs: Vec<Run>,
     changed: Vec<Tried>,
@@ -63,7 +61,6 @@ impl<'a> Plan<'a> {
         Ok(Self { arguments, workload, hw, machine, designs, tried, names })
     }
 
-    /// The names of runs.
     pub fn runs(&self) -> Vec<&str> {
         ["off", "cc"].into_iter().chain(self.designs.iter().map(|(name, _)| *name)).collect()
     }

@@ -24,7 +24,6 @@ impl Interruption {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to go on.
     pub fn control(&self) -> Control {
         if self.asked() { Control::Stop } else { Control::Continue }
     }

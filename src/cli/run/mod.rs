@@ -175,7 +175,6 @@ pub(super) enum RunFormat {
     Silent,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     job(arguments)?.execute(&Interruption::listen())
 }

@@ -54,9 +54,6 @@ impl EngineArguments {
     }
 
     /// The chunks that are to be run: those of the plan that is there, else new ones. None if no point is missing.
-    ///
-    /// # Errors
-    /// If they cannot be written, or a sample of points was stopped.
     pub fn chunks(
         &self,
         study: &Study,

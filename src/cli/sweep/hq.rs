@@ -16,15 +16,10 @@ pub(super) enum HqError {
     #[error("hq: {0}")]
     Program(io::Error),
     #[error("`hq {command}`: {said}")]
-    Refused {
-        /// What it was asked.
-        command: String,
-        said: String,
-    },
+    Refused { command: String, said: String },
     /// Its answer has another form than is known.
     #[error("`hq {command}` answers what is not understood ({error}): {said}")]
     Form {
-        /// What it was asked.
         command: String,
         error: serde_json::Error,
         /// The beginning of the answer.

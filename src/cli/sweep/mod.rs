@@ -188,11 +188,6 @@ impl From<Ended> for Failure {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// [`Failure::Config`] for a study that is invalid, [`Failure::Usage`] for a folder of something else,
-/// [`Failure::InputOutput`], and [`Failure::Verification`] if it was interrupted.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let whole = &arguments.whole;
     match (&arguments.piece, &whole.study, &whole.out) {

@@ -26,9 +26,6 @@ pub(super) struct OverArguments {
 
 impl OverArguments {
     /// The study's text with all of it. A text that is no TOML stays as it is: its reader says what is wrong.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for several copies.
     pub fn over(&self, text: String) -> Result<String, Failure> {
         let nothing = self.overlays.is_empty() && !self.work.is_given() && self.work.param.is_empty();
         if nothing && self.sample.sample.is_none() && self.uncertainty.is_none() {

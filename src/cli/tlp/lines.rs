@@ -12,7 +12,6 @@ pub enum TlpForm {
     Wire,
     /// Symbols of a link of gen1 or gen2, before scrambling.
     Symbols,
-    /// One DLLP.
     Dllp,
     /// Flits of 256 bytes.
     Flits,
@@ -52,9 +51,6 @@ pub fn tlp_to_json(bytes: &[u8], form: TlpForm) -> Vec<String> {
 }
 
 /// The headers in lines of a kernel's log or of `lspci -vv`, as `sealsim tlp decode --header-log --format json` prints them.
-///
-/// # Errors
-/// No line has a header, or what is wrong with the first that seems to.
 pub fn tlp_logs_to_json(text: &str) -> Result<Vec<String>, Report> {
     let read = log::parse(text, "text");
     match (read.logs.is_empty(), read.skipped.first()) {
@@ -69,9 +65,6 @@ fn line(item: &Item) -> String {
 }
 
 /// The bytes of each JSON object, as `sealsim tlp encode` prints them.
-///
-/// # Errors
-/// What is wrong with the first that is no TLP or DLLP.
 pub fn tlp_from_json(json: &str, form: TlpForm) -> Result<Vec<Vec<u8>>, Report> {
     match form {
         TlpForm::Flits => flit::encode::lines(json),

@@ -172,7 +172,6 @@ enum Stream {
     Flits,
 }
 
-/// Runs the verb.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.verb {
         Verb::Decode(arguments) => run_decode(&arguments),

@@ -101,7 +101,6 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 }
 
-/// The keys of `fields`.
 struct FieldKeys(Vec<String>);
 
 impl<'de> Deserialize<'de> for FieldKeys {

@@ -137,7 +137,6 @@ struct Outcome {
     predicted_by: Vec<Origin>,
 }
 
-/// Runs the verb.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     if let Some([predictions, measured]) = arguments.score.as_deref() {

@@ -10,7 +10,6 @@ use crate::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a run ended.
 #[derive(Debug)]
 enum End {
     Outcome(Box<Outcome>),
@@ -117,7 +116,6 @@ impl Ran {
         (struck(outcome) == 0 && !all).then(|| "no fault has struck, and yet something is not delivered".into())
     }
 
-    /// What its faults came to.
     pub fn came_to(&self) -> FaultVerdict {
         match &self.end {
             End::Outcome(outcome) => outcome.fault_verdict(),

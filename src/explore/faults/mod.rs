@@ -97,7 +97,6 @@ pub struct ClassShare {
 }
 
 /// Wilson's score interval at 95 % of a share of which `count` of `all` independent draws were seen (E. B. Wilson, JASA 22, 1927).
-#[must_use]
 pub fn wilson(count: u64, all: u64) -> [f64; 2] {
     /// The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
@@ -129,7 +128,6 @@ impl Signal {
     }
 }
 
-/// What came of one set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judged {
     /// Its number, from 1.
@@ -154,7 +152,6 @@ pub struct Judged {
     pub finding: Option<String>,
 }
 
-/// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum CampaignError {
     /// The machine cannot be built, or fails without a fault.
@@ -173,7 +170,6 @@ pub enum CampaignError {
     /// The copies are too long.
     #[error("{bytes} bytes of copies: every run keeps what they leave, so they may have {MOST_BYTES} together at most")]
     TooLong { bytes: u64 },
-    /// Registers are struck in copies of one message.
     #[error(
         "the copy is of {messages} messages in one engine: registers are struck in copies of one, so ask for fewer bytes"
     )]

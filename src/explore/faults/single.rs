@@ -118,7 +118,6 @@ impl Tally {
     }
 
     /// The share of faults with an effect that is detected: diagnostic coverage, with Clopper and Pearson's 95 % bounds; none without an effect.
-    #[must_use]
     pub fn coverage(&self) -> Option<(f64, [f64; 2])> {
         let effective = self.detected + self.silent + self.hang;
         let share = self.detected as f64 / effective as f64;
@@ -126,7 +125,6 @@ impl Tally {
     }
 
     /// The median and the greatest of the latencies, in ps.
-    #[must_use]
     pub fn latency(&self) -> Option<(u64, u64)> {
         let mut sorted = self.latencies.clone();
         sorted.sort_unstable();
@@ -135,7 +133,6 @@ impl Tally {
 }
 
 /// The exact 95 % interval of a share of which `count` of `all` independent draws were seen (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934).
-#[must_use]
 pub fn clopper_pearson(count: u64, all: u64) -> [f64; 2] {
     if all == 0 {
         return [0.0, 1.0];

@@ -85,7 +85,6 @@ pub struct End {
 
 impl End {
     /// What came out, if anything did.
-    #[must_use]
     pub const fn answer(&self) -> Option<&Answer> {
         match &self.came {
             Came::Answer(answer) => Some(answer),
@@ -110,9 +109,7 @@ pub struct Flip {
 pub struct Swing {
     #[serde(flatten)]
     pub range: Range,
-    /// At the low end.
     pub at_low: End,
-    /// At the high end.
     pub at_high: End,
     /// Greatest rate less the least, among both ends and the own value, over the rate at the own value: of the machine, or of the design
     /// that it moves most.
@@ -195,7 +192,6 @@ pub struct Sensitivity {
 impl Sensitivity {
     /// What the ends of a range do to the machine's rate, or, where it is one of designs alone, to that of the design that it moves most: the
     /// rate at each end less the own one, over that; none where an end gives no answer.
-    #[must_use]
     pub fn changes(&self, swing: &Swing) -> [Option<f64>; 2] {
         let design = swing.most_moved(&self.base);
         let rate = |answer: &Answer| design.map_or(answer.rate, |design| answer.designs_rates[design]);
@@ -218,13 +214,11 @@ impl Swing {
     }
 
     /// The swing that is shown of it: the machine's, or, where the range is one of designs alone, the greatest of theirs.
-    #[must_use]
     pub fn shown_swing(&self) -> f64 {
         if self.range.is_of_machine() { self.machine_swing } else { self.relative_swing }
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum SensitivityError {
     /// The machine or a design.
@@ -248,9 +242,6 @@ const BISECTIONS: u32 = 8;
 
 /// Answers a question, over threads; `observer` is asked whether to go on, `progress` called with the part of the whole that each run is. Runs that
 /// are `finished` are not done again.
-///
-/// # Errors
-/// If the machine or a design is none, or it was stopped.
 pub fn sensitivity(
     question: &Question,
     threads: usize,

@@ -9,7 +9,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Range {
     pub path: String,
-    /// Where its value comes from.
     pub kind: Kind,
     pub value: String,
     /// The least that it may be.
@@ -36,7 +35,6 @@ pub enum Why {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fixed {
     pub path: String,
-    /// Where its value comes from.
     pub kind: Kind,
     pub value: String,
     /// The machines that have it with this value, where these are not all.
@@ -48,7 +46,6 @@ pub struct Fixed {
 
 impl Range {
     /// Whether it is varied in the machine itself, or in designs over it alone.
-    #[must_use]
     pub fn is_of_machine(&self) -> bool {
         self.applies[0]
     }

@@ -107,9 +107,6 @@ fn bound(path: &str, value: &toml::Value) -> Result<(u64, Option<&'static Kind>)
 
 impl AxisSpec {
     /// The values, in order, as settings take them. Equal ones are written alike.
-    ///
-    /// # Errors
-    /// If there are none, or it is not clear which.
     pub fn texts(&self) -> Result<Vec<String>, AxisError> {
         let path = || self.path.clone();
         let one_form = [self.step.is_some(), self.factor.is_some(), self.points.is_some()];

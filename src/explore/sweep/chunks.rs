@@ -56,9 +56,7 @@ pub struct Chunks {
 /// A file of rows that was not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
-    /// Where it lies now.
     pub path: PathBuf,
-    /// What is wrong with it.
     pub why: String,
 }
 
@@ -84,9 +82,6 @@ impl FolderRecord {
 
 impl Chunks {
     /// The plan of a folder, if it has one for this study.
-    ///
-    /// # Errors
-    /// If there is one that cannot be read.
     pub fn read(folder: &Path, study: &Study) -> Result<Option<Self>, FolderError> {
         let path = folder.join(PLACE);
         let file = path.join(PLAN);
@@ -106,9 +101,6 @@ impl Chunks {
     }
 
     /// Cuts the points that a folder does not have into chunks of `size`, and writes the plan.
-    ///
-    /// # Errors
-    /// If it cannot be written, or the study has too many points.
     pub fn cut(folder: &Folder, study: &Study, size: u64) -> Result<Self, TableError> {
         let mut chunks: Vec<Vec<Run>> = Vec::new();
         let mut room = 0;
@@ -133,43 +125,35 @@ impl Chunks {
     }
 
     /// What distinguishes the plan from others.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// The folder of plan and rows.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// How many chunks there are.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.plan.chunks.len() as u64
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.plan.chunks.is_empty()
     }
 
-    /// The points of a chunk.
-    #[must_use]
     pub fn points(&self, chunk: u64) -> u64 {
         self.runs(chunk).iter().map(|run| run.length).sum()
     }
 
     /// The file of a chunk's rows.
-    #[must_use]
     pub fn rows(&self, chunk: u64) -> PathBuf {
         self.path.join(format!("{}-{chunk}.jsonl", self.id))
     }
 
     /// The chunks whose rows are not there.
-    #[must_use]
     pub fn missing(&self) -> Vec<u64> {
         (0..self.len()).filter(|chunk| !self.rows(*chunk).exists()).collect()
     }
@@ -185,9 +169,6 @@ impl Chunks {
     }
 
     /// Runs a chunk and writes its rows, whole or not at all. What is there already and whole stays; the answer is whether anything ran.
-    ///
-    /// # Errors
-    /// If there is no such chunk, it was stopped, or its rows cannot be written.
     pub fn run(&self, study: &Study, chunk: u64, observer: &(dyn Fn() -> Control + Sync)) -> Result<bool, Ended> {
         if chunk >= self.len() {
             let path = self.path.join(PLAN).display().to_string();
@@ -234,9 +215,6 @@ fn identity(text: &str) -> String {
 
 /// Takes the rows of all chunks, of whatever plan, into a folder. Their files are removed, unless chunks of their plan are yet to come.
 /// What is lost in the middle is taken again. Answers which files were damaged, and are set aside.
-///
-/// # Errors
-/// If a file cannot be read or removed, or a row cannot be kept.
 pub fn gather(study: &Study, folder: &mut Folder) -> Result<Vec<Damaged>, FolderError> {
     let mut damaged = Vec::new();
     for path in row_files(folder.path())? {
@@ -325,9 +303,6 @@ fn read_rows(
 }
 
 /// Removes the plan, and all that stood next to it, once no point is missing.
-///
-/// # Errors
-/// If it cannot be removed.
 pub fn discard(folder: &Folder) -> Result<(), FolderError> {
     let path = folder.path().join(PLACE);
     match fs::remove_dir_all(&path) {
@@ -337,7 +312,6 @@ pub fn discard(folder: &Folder) -> Result<(), FolderError> {
 }
 
 /// How many points make a chunk of some seconds, from a sample of them; never so many that few workers have all the work.
-#[must_use]
 pub fn chunk_size(points: u64, sample: f64, seconds: f64, missing: u64) -> u64 {
     let least = missing.div_ceil(MOST_CHUNKS).max(1);
     let fit = if sample > 0.0 { (points as f64 * seconds / sample) as u64 } else { missing };
@@ -346,9 +320,6 @@ pub fn chunk_size(points: u64, sample: f64, seconds: f64, missing: u64) -> u64 {
 
 impl Study {
     /// Runs points that a folder does not have, evenly over the study, until `enough` says so. Their rows are kept.
-    ///
-    /// # Errors
-    /// As [`Study::sweep`].
     pub fn sample(
         &self,
         folder: &mut Folder,

@@ -34,7 +34,6 @@ pub(super) fn parsed(text: &str) -> Value {
 
 impl AxisColumn {
     /// The columns of a study's axes.
-    #[must_use]
     pub fn of(study: &Study) -> Vec<Self> {
         let axes = study.spec.axis.iter().zip(&study.values);
         axes.map(|(axis, values)| Self::new(&axis.path, values)).collect()
@@ -59,7 +58,6 @@ impl AxisColumn {
     }
 
     /// A setting as it is in the column.
-    #[must_use]
     pub fn value(&self, text: &str) -> Value {
         match self.unit.and_then(|(kind, scale)| Some((kind.parse(text).ok()?, scale))) {
             Some((amount, scale)) if amount % scale == 0 => {

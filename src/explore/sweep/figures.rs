@@ -23,9 +23,6 @@ pub struct Stopped;
 
 impl Study {
     /// Runs one point. Its row depends on nothing but the study and the point.
-    ///
-    /// # Errors
-    /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
         let refused = |point, error: String| Ok(Row::refused(point, error));
         let varied = match self.machine(&point) {

@@ -58,9 +58,6 @@ const LONGEST_RECORD: Bytes = Bytes(8 << 20);
 
 impl FolderRecord {
     /// Reads what a folder says of itself.
-    ///
-    /// # Errors
-    /// If it says nothing, or nothing that can be read.
     pub fn read(folder: &Path) -> Result<Self, FolderError> {
         let path = folder.join(RECORD);
         let text = read_text(&path, LONGEST_RECORD).map_err(|error| match error {
@@ -105,9 +102,6 @@ impl FolderRecord {
 
 impl Folder {
     /// Opens a folder for a study, or makes it.
-    ///
-    /// # Errors
-    /// If it holds anything else, is in use, or cannot be written.
     pub fn open(path: &Path, study: &Study, text: &str) -> Result<Self, FolderError> {
         fs::create_dir_all(path).map_err(failed(path))?;
         let known = match FolderRecord::read(path) {
@@ -129,9 +123,6 @@ impl Folder {
     }
 
     /// What draws gave, by point and column, as the folder has it now; nothing of points without.
-    ///
-    /// # Errors
-    /// If a line cannot be read.
     pub fn draws(path: &Path) -> Result<HashMap<String, Numbers>, FolderError> {
         #[derive(Deserialize)]
         struct Known {
@@ -190,26 +181,20 @@ impl Folder {
     }
 
     /// Whether a point has run.
-    #[must_use]
     pub fn has(&self, id: PointId) -> bool {
         self.done.contains_key(&id)
     }
 
     /// How many points have run.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.done.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.done.is_empty()
     }
 
     /// What came of a point, if it has run.
-    ///
-    /// # Errors
-    /// If its line cannot be read.
     pub fn row(&self, id: PointId) -> Result<Option<Row>, FolderError> {
         let Some(&(start, length)) = self.done.get(&id) else { return Ok(None) };
         let file = self.path.join(LINES);
@@ -241,14 +226,10 @@ impl Folder {
     }
 
     /// Waits until all lines are on the disk.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.lines.sync_data().map_err(failed(&self.path.join(LINES)))
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -57,13 +57,11 @@ pub enum FolderError {
         "{path} has no plan of chunks: `sealsim sweep STUDY --out FOLDER --engine hq` or `--engine slurm` makes one"
     )]
     NoPlan { path: String },
-    /// A chunk that is none.
     #[error("{path} has {count} chunks, from 0: there is no chunk {chunk}")]
     NoChunk {
         path: String,
         /// Which was asked for.
         chunk: u64,
-        /// How many there are.
         count: u64,
     },
     /// Another process writes there.

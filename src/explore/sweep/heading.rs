@@ -35,7 +35,6 @@ const OTHERS: [(&str, &str); 4] =
 
 impl Heading {
     /// That of a column of a table of a sweep. One that nobody knows is called by its name.
-    #[must_use]
     pub fn of(name: &str) -> Self {
         let (words, unit) = parameter(name).or_else(|| figure(name)).unwrap_or_else(|| (name.to_owned(), None));
         let words = if words == name { words } else { capital(&words) };
@@ -43,7 +42,6 @@ impl Heading {
     }
 
     /// Words and unit: `Rate (GB/s)`.
-    #[must_use]
     pub fn label(&self) -> String {
         self.unit.map_or_else(|| self.words.clone(), |unit| format!("{} ({unit})", self.words))
     }

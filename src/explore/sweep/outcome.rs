@@ -43,9 +43,6 @@ impl Shared {
     }
 
     /// The outcome of some work.
-    ///
-    /// # Errors
-    /// Those of its run.
     pub fn outcome(
         &self,
         machine: &MachineSpec,

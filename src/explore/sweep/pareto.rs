@@ -6,7 +6,6 @@ use super::table::Table;
 use crate::figures::{Value, table::DOES_NOT_CLOSE};
 use thiserror::Error;
 
-/// Why there is no front.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParetoError {
     #[error("no column `{name}`; there are {known}")]
@@ -54,9 +53,6 @@ pub struct Front {
 }
 
 /// The front of a table for columns to be small and columns to be large.
-///
-/// # Errors
-/// A column that is not there, no column at all, or no row that has them.
 pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, ParetoError> {
     front_of(table, &(0..table.rows.len()).collect::<Vec<_>>(), min, max)
 }

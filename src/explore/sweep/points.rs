@@ -92,25 +92,16 @@ fn groups(axes: &[AxisSpec], values: &[Vec<String>]) -> Vec<Group> {
 
 impl Study {
     /// How many points there may be; those that differ only where an axis does not apply, or in how a value is written, are one.
-    ///
-    /// # Errors
-    /// [`StudyError::TooMany`].
     pub fn most_points(&self) -> Result<u64, StudyError> {
         most_points(&self.spec.axis, &self.values, self.spec.random)
     }
 
     /// All points, each once.
-    ///
-    /// # Errors
-    /// [`StudyError::TooMany`].
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
         Ok(self.numbered()?.map(|(_, point)| point))
     }
 
     /// How many points there are. Where none can come twice, nothing is enumerated.
-    ///
-    /// # Errors
-    /// [`StudyError::TooMany`].
     pub fn count(&self) -> Result<u64, StudyError> {
         if self.may_repeat() { Ok(self.points()?.count() as u64) } else { self.most_points() }
     }
@@ -170,7 +161,6 @@ impl Study {
     }
 
     /// Whether a point is one of the study's.
-    #[must_use]
     pub fn owns(&self, point: &Point) -> bool {
         let (axes, settings) = (self.spec.axis.iter().zip(&self.values), &point.settings);
         let known = axes.zip(settings).all(|((axis, values), (path, value))| {
@@ -179,10 +169,6 @@ impl Study {
         settings.len() == self.values.len() && known && self.id(settings) == point.id
     }
 
-    /// The machine of a point.
-    ///
-    /// # Errors
-    /// If there is no such machine.
     pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
         self.base(point.value("design")).varied(&Self::settings_of(point))
     }
@@ -194,7 +180,6 @@ impl Study {
     }
 
     /// The copy of a point, where the study is not about a workload.
-    #[must_use]
     pub fn copy<'a>(&'a self, point: &'a Point) -> Option<&'a str> {
         point.value("copy").or(self.spec.copy.as_deref())
     }

@@ -18,9 +18,6 @@ use std::sync::Arc;
 
 impl Study {
     /// Reads a study and holds it against its machine.
-    ///
-    /// # Errors
-    /// Whatever is wrong with it.
     pub fn read(text: &str) -> Result<Self, StudyError> {
         let spec: StudySpec = toml::from_str(text).map_err(|error| StudyError::Form(Misread::toml(text, &error)))?;
         let values = spec.values()?;

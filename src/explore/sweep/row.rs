@@ -19,13 +19,11 @@ pub struct Point {
 
 impl Point {
     /// What an axis is set to, if it applies.
-    #[must_use]
     pub fn value(&self, axis: &str) -> Option<&str> {
         self.settings.iter().find(|(path, _)| path == axis).and_then(|(_, value)| value.as_deref())
     }
 }
 
-/// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     #[serde(flatten)]

@@ -65,17 +65,11 @@ fn kind(message: &str) -> impl Iterator<Item = &str> {
 
 impl Study {
     /// How many points there are, and how many of them a folder has.
-    ///
-    /// # Errors
-    /// [`StudyError::TooMany`].
     pub fn progress(&self, folder: &Folder) -> Result<(u64, u64), StudyError> {
         Ok(self.points()?.fold((0, 0), |(all, done), point| (all + 1, done + u64::from(folder.has(point.id)))))
     }
 
     /// Runs the points that a folder does not have, and calls `done` after each. Nothing that is done is lost by whatever ends it.
-    ///
-    /// # Errors
-    /// [`Ended`].
     pub fn sweep(
         &self,
         folder: &mut Folder,
@@ -113,9 +107,6 @@ impl Study {
     }
 
     /// Writes the tables of what a folder has, in the study's order.
-    ///
-    /// # Errors
-    /// If a line cannot be read or a table not written.
     pub fn tabulate(&self, folder: &Folder) -> Result<Tabled, TableError> {
         let mut writer = TableWriter::create(folder.path(), AxisColumn::of(self))?;
         let mut tabled = Tabled::default();
@@ -135,9 +126,6 @@ impl Study {
     }
 
     /// The table of what a folder has, in the study's order, as values.
-    ///
-    /// # Errors
-    /// If a line cannot be read.
     pub fn table(&self, folder: &Folder) -> Result<Table, TableError> {
         let axes = AxisColumn::of(self);
         let mut table = Table { columns: columns(&axes), rows: Vec::new() };

@@ -190,9 +190,6 @@ pub struct Group {
 
 impl Selection {
     /// The rows that take part, those that stand together as one.
-    ///
-    /// # Errors
-    /// A column that is not there, or a bound that is no number.
     pub fn table(
         &self,
         mut table: Table,
@@ -218,9 +215,6 @@ impl Selection {
     }
 
     /// A front for each group of rows of [`Self::table`].
-    ///
-    /// # Errors
-    /// A column that is not there, no objective, or no row that has all of them.
     pub fn fronts(&self, table: &Table, (min, max): (&[String], &[String])) -> Result<Vec<Group>, ParetoError> {
         let columns = self.per.iter().map(|name| named(table, name)).collect::<Result<Vec<_>, _>>()?;
         let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
@@ -251,9 +245,6 @@ pub const ON_FRONT: &str = "on_front_in";
 impl Selection {
     /// Adds to [`Self::table`] in what part of the draws in which a row has all objectives it is on its front; `whole` is the table that it was made of, and
     /// `draws` are by point. Nothing where no objective was drawn.
-    ///
-    /// # Errors
-    /// Those of [`Self::fronts`].
     pub fn add_certainty(
         &self,
         table: &mut Table,

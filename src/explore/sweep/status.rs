@@ -38,7 +38,6 @@ pub struct SweepStatus {
 pub struct ChunkStatus {
     /// What distinguishes the plan from others.
     pub plan: String,
-    /// How many there are.
     pub count: u64,
     /// Those whose rows are not there.
     pub missing: Vec<u64>,
@@ -56,10 +55,6 @@ struct Seen {
 }
 
 impl SweepStatus {
-    /// Looks at a folder.
-    ///
-    /// # Errors
-    /// If it holds no study, or what it holds cannot be read.
     pub fn of(folder: &Path) -> Result<Self, TableError> {
         let record = FolderRecord::read(folder)?;
         let study = record.study(folder)?;

@@ -193,13 +193,11 @@ pub struct Study {
 
 impl Study {
     /// How many points had the outcome of another one with equal work, in this process.
-    #[must_use]
     pub fn shared(&self) -> u64 {
         self.shared.count()
     }
 
     /// The machine without any axis, with a design of an axis if one is named.
-    #[must_use]
     pub fn base(&self, design: Option<&str>) -> &Base {
         design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
     }

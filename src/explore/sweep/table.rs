@@ -13,7 +13,6 @@ use std::fs::File;
 use std::path::Path;
 use thiserror::Error;
 
-/// Why there is no table.
 #[derive(Debug, Error)]
 pub enum TableError {
     #[error(transparent)]
@@ -41,9 +40,6 @@ pub struct Table {
 
 impl Table {
     /// Reads what a [`TableWriter`] wrote as CSV.
-    ///
-    /// # Errors
-    /// If it is not there or is no table, or has a line of more than [`LONGEST_LINE`](super::LONGEST_LINE).
     pub fn read_csv(path: &Path) -> Result<Self, TableError> {
         let wrong = |error: csv::Error| TableError::Csv(format!("{}: {error}", path.display()));
         let file = File::open(path).map_err(failed(path))?;
@@ -56,9 +52,6 @@ impl Table {
     }
 
     /// As CSV, with a head line. A cell without a value is empty.
-    ///
-    /// # Errors
-    /// [`TableError::Csv`].
     pub fn text(&self) -> Result<String, TableError> {
         let wrong = |error: &dyn std::fmt::Display| TableError::Csv(error.to_string());
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -83,13 +76,11 @@ impl Table {
     }
 
     /// The place of a column.
-    #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 }
 
-/// The names of all columns.
 pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
     let figures = figures::columns(SWEEP).into_iter().map(Column::name);
     let ends = ["error".to_owned(), "id".to_owned()];
@@ -97,7 +88,6 @@ pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
     std::iter::once("index".to_owned()).chain(axes).chain(figures).chain(ends).collect()
 }
 
-/// The values of a row, by column.
 pub(super) fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
     let settings = axes.iter().zip(&row.point.settings);
     let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
@@ -118,9 +108,6 @@ pub struct TableWriter {
 
 impl TableWriter {
     /// Begins the files in a folder.
-    ///
-    /// # Errors
-    /// If one cannot be made or written.
     pub fn create(folder: &Path, axes: Vec<AxisColumn>) -> Result<Self, TableError> {
         let names = columns(&axes);
         let mut csv = csv::Writer::from_writer(Partial::create(&folder.join("points.csv"))?);
@@ -137,10 +124,6 @@ impl TableWriter {
         })
     }
 
-    /// Adds a row.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn add(&mut self, row: &Row) -> Result<(), TableError> {
         let values = values(&self.axes, row);
         self.csv.write_record(values.iter().map(Value::shown)).map_err(|error| failed_csv(&error))?;

@@ -48,7 +48,6 @@ const PAIRED: usize = 5;
 
 /// How many parameters are measured for a run of which nobody has said how many: one where that is quick, none where faults were injected
 /// or a copy was not delivered, since what limits such a run is no parameter.
-#[must_use]
 pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
     let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
     let bytes = workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
@@ -200,7 +199,6 @@ pub fn measure(
 
 /// The machine with a parameter relaxed, and what it was relaxed to: twice the rate or depth, half the latency, or the next value that is legal.
 /// None if it has no such value.
-#[must_use]
 pub fn relax(machine: &Resolved, path: &str) -> Option<(Resolved, String)> {
     relaxed(machine, path).map(|relaxed| (relaxed.machine, relaxed.relaxed_to))
 }

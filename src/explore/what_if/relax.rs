@@ -26,7 +26,6 @@ pub(super) fn relaxed(machine: &Resolved, path: &str) -> Option<Relaxed> {
 const TIMES: usize = 10;
 
 /// The machine with a parameter relaxed again and again, as far as that is legal; and its value before and then.
-#[must_use]
 pub fn freed(machine: &Resolved, path: &str) -> Option<(Resolved, [String; 2])> {
     let mut last = relaxed(machine, path)?;
     let before = last.value.clone();

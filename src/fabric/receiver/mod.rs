@@ -38,7 +38,6 @@ use flow::Flow;
 use std::collections::{BTreeSet, VecDeque};
 
 ports! {
-    /// Ports of a receiver.
     pub struct Ports {
         pub packets: In<Packet>,
         pub delivered: Tx<Delivered>,
@@ -74,9 +73,6 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver of a GPU that expects transfers of these sizes from each source. Without `keys` it carries no sealed bytes.
-    ///
-    /// # Errors
-    /// If its engines cannot be built.
     pub fn new(
         (gpu, expected): (u8, Vec<Vec<u64>>),
         framing: Framing,

@@ -40,11 +40,9 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 const PIECE: u64 = 1 << 20;
 
 ports! {
-    /// Ports of the compute side.
     pub struct Ports {
         pub pushes: In<ComputePush>,
         pub retired: Out<Retired>,
-        /// The bytes.
         pub memory: Rc<RefCell<dyn DeviceMemory>>,
     }
 }
@@ -70,7 +68,6 @@ pub struct Compute {
 
 impl Compute {
     /// A compute side on `clock`.
-    #[must_use]
     pub fn new(spec: &ComputeSpec, clock: Clock) -> Self {
         Self {
             clock,

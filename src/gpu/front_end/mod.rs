@@ -72,7 +72,6 @@ ports! {
 }
 
 ports! {
-    /// Ports of a front end.
     pub struct Ports {
         pub pushes: In<CopyPush>,
         /// To the PCEs.
@@ -186,7 +185,6 @@ fn stall(stall: Stall) -> Option<Refusal> {
 
 impl FrontEnd {
     /// A front end on `clock` with the IVs of its direction.
-    #[must_use]
     pub fn new(spec: FrontEndSpec, ivs: IvStream, clock: Clock) -> Self {
         let stream =
             Stream { decoder: super::method::Decoder::bound(), lce: super::launch::Lce::new(spec.confidential) };

@@ -44,7 +44,6 @@ pub trait DeviceMemory {
 }
 
 ports! {
-    /// Ports of the device memory.
     pub struct Ports {
         /// Writes, by PCE.
         pub writes: Vec<Rx<MemoryWrite>>,
@@ -58,7 +57,6 @@ ports! {
         pub landed: Tx<Landed>,
         /// To the SMs, where they seal and open.
         pub staged: Option<Tx<Staged>>,
-        /// The bytes.
         pub memory: Rc<RefCell<dyn DeviceMemory>>,
     }
 }
@@ -125,7 +123,6 @@ pub struct Hbm {
 
 impl Hbm {
     /// Device memory on `clock`.
-    #[must_use]
     pub fn new(spec: &HbmSpec, clock: Clock) -> Self {
         Self {
             spec: spec.clone(),

@@ -34,7 +34,6 @@ const REDUCTIONS: [Reduction; 8] = [
 
 impl Lce {
     /// An engine with no register written. `confidential` is whether confidential computing is on.
-    #[must_use]
     pub fn new(confidential: bool) -> Self {
         Self { confidential, registers: BTreeMap::new() }
     }

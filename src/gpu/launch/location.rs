@@ -17,7 +17,6 @@ pub enum Aperture {
 
 impl Aperture {
     /// Whether this is host memory.
-    #[must_use]
     pub fn is_sysmem(self) -> bool {
         matches!(self, Self::CoherentSysmem | Self::NonCoherentSysmem)
     }
@@ -39,12 +38,10 @@ pub struct Location {
 }
 
 impl Location {
-    #[must_use]
     pub const fn virt(address: u64) -> Self {
         Self { address, space: Space::Virtual }
     }
 
-    #[must_use]
     pub const fn phys(aperture: Aperture, address: u64) -> Self {
         Self { address, space: Space::Physical(aperture) }
     }

@@ -24,7 +24,6 @@ pub struct KeyName {
 
 impl KeyName {
     /// The key of a secure LCE; GRCEs have none.
-    #[must_use]
     pub fn new(lce: Lce, direction: KeyDirection) -> Option<Self> {
         lce.key_index().map(|index| Self { index, direction })
     }

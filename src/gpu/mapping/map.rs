@@ -21,7 +21,6 @@ pub struct PceMap {
 
 impl PceMap {
     /// With confidential computing: one PCE per LCE.
-    #[must_use]
     pub fn confidential() -> Self {
         let mut map = Self { lce_of: [None; PCES as usize], shared: [None; 2] };
         for (slot, lce) in map.lce_of.iter_mut().zip(CONFIDENTIAL) {
@@ -31,7 +30,6 @@ impl PceMap {
     }
 
     /// Without it, on a PCIe link of this generation.
-    #[must_use]
     pub fn plain(link_generation: u8) -> Self {
         let mut map = Self { lce_of: [None; PCES as usize], shared: [Some(SYSMEM_READ), Some(SYSMEM_WRITE)] };
         for (lce, pces) in SYSMEM {
@@ -54,7 +52,6 @@ impl PceMap {
     }
 }
 
-/// The PCEs of an LCE.
 pub fn pces(lce: Lce, confidential: bool, link_generation: u8) -> Vec<Pce> {
     if confidential { PceMap::confidential() } else { PceMap::plain(link_generation) }.pces(lce)
 }

@@ -39,7 +39,6 @@ pub struct Lce(u8);
 
 impl Lce {
     /// The engine with this number, if GH100 has it.
-    #[must_use]
     pub fn new(number: u8) -> Option<Self> {
         (number < LCES).then_some(Self(number))
     }

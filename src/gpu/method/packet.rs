@@ -68,9 +68,6 @@ pub struct Packet {
 
 impl Packet {
     /// A packet for the method at byte offset `method`.
-    ///
-    /// # Errors
-    /// If a part does not fit into its header field.
     pub fn new(opcode: Opcode, subchannel: u8, method: u16, data: Vec<u32>) -> Result<Self, PacketError> {
         if usize::from(subchannel) >= super::SUBCHANNELS {
             return Err(PacketError::Subchannel(subchannel));

@@ -76,9 +76,6 @@ pub struct Write {
 }
 
 /// Cuts `bytes` into packets, each with the byte offset of its header. Knows nothing of classes.
-///
-/// # Errors
-/// On a reserved opcode or bit, or if the stream ends too early.
 pub fn parse(bytes: &[u8]) -> Result<Vec<(usize, Packet)>, DecodeError> {
     let mut packets = Vec::new();
     let mut at = 0;
@@ -123,13 +120,11 @@ pub struct Decoder {
 
 impl Decoder {
     /// Nothing is bound yet.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The copy engine is bound to its fixed subchannel, as after the channel's first push.
-    #[must_use]
     pub fn bound() -> Self {
         let mut decoder = Self::default();
         decoder.bind(COPY_ENGINE_SUBCHANNEL);
@@ -148,9 +143,6 @@ impl Decoder {
     }
 
     /// The writes of a whole stream. On an error the bindings are as before.
-    ///
-    /// # Errors
-    /// As [`parse`], and on an unbound subchannel, a class or a method that is not known, or stray data bits.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Vec<Write>, DecodeError> {
         let mut bindings = self.clone();
         let mut writes = Vec::new();

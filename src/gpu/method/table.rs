@@ -53,7 +53,6 @@ impl Method {
     }
 }
 
-/// The method of `class` at `offset`.
 pub fn find(class: Class, offset: u16) -> Option<&'static Method> {
     let map = match class {
         Class::Host => c86f::METHODS,

@@ -41,10 +41,6 @@ pub enum EncodeError {
 
 type Packets = Result<Vec<Packet>, EncodeError>;
 
-/// The packets of one command.
-///
-/// # Errors
-/// If a value does not fit its field.
 pub fn packets(command: &Command) -> Packets {
     match command {
         Command::Bind => {

@@ -80,9 +80,6 @@ pub struct Stream {
 impl Stream {
     /// Decodes one push into its launches and waits, each with the byte offset of the datum that triggers it. NOPs
     /// and bindings leave no command.
-    ///
-    /// # Errors
-    /// As [`Decoder::decode`] and [`Lce::write`].
     pub fn decode(&mut self, bytes: &[u8], protection: &Protection) -> Result<Vec<(usize, Command)>, PushError> {
         let mut commands = Vec::new();
         for write in self.decoder.decode(bytes)? {
@@ -94,9 +91,6 @@ impl Stream {
     }
 
     /// Executes one method write.
-    ///
-    /// # Errors
-    /// As [`Lce::write`].
     pub fn take(&mut self, write: &Write, protection: &Protection) -> Result<Option<Command>, PushError> {
         if write.class == Class::Host {
             return Ok((write.method.offset == c86f::WFI::OFFSET).then_some(Command::WaitForIdle));

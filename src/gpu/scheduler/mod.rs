@@ -85,7 +85,6 @@ pub trait PushMemory {
 }
 
 ports! {
-    /// Ports of the scheduler.
     pub struct Ports {
         /// Doorbells: writes that carry the number of a push.
         pub doorbells: In<Tlp>,
@@ -119,7 +118,6 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// A scheduler that takes `schedule` cycles to hand over a push.
-    #[must_use]
     pub fn new(schedule: Cycles) -> Self {
         Self {
             schedule: schedule.0,

@@ -36,7 +36,6 @@ impl Bench {
         }
     }
 
-    /// A request that is at the engine in `cycle`.
     fn ask(&mut self, pce: usize, cycle: u64, request: EngineRequest) {
         self.requests[pce].send(self.clock.edge(cycle), request);
     }

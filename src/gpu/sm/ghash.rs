@@ -158,7 +158,6 @@ pub struct BitMatrix {
 
 impl BitMatrix {
     /// The matrix of `power`.
-    #[must_use]
     pub fn new(power: Element) -> Self {
         let columns: Vec<_> = (0..128).map(|bit| Element(1 << bit).times(power).0).collect();
         let row = |bit: u32| (0..128).map(|at| (columns[at as usize] >> bit & 1) << at).sum();

@@ -109,7 +109,6 @@ fn raised(power: Element, exponent: u64) -> Element {
 
 impl Kernel {
     /// The kernel of SM `place` of those that `spec` uses.
-    #[must_use]
     pub fn new(spec: &SmSpec, keys: &RoundKeys, h: Element, place: u32) -> Self {
         let mut memory = SharedMemory::new(spec.banks);
         let aes = Aes::new(spec.aes, keys, spec.banks, &mut memory);

@@ -51,7 +51,6 @@ use timing::{KernelTiming, Span};
 const PIECE: u64 = 32 << 10;
 
 ports! {
-    /// Ports of the SMs.
     pub struct Ports {
         /// Messages, by PCE.
         pub jobs: Vec<Rx<SmJob>>,
@@ -100,7 +99,6 @@ pub struct Sm {
 impl Sm {
     /// SMs on `clock`, whose kernels start `launch` cycles after they are ready. Without `keys` they carry no bytes; with them, `worker` opens. None if
     /// there are no keys of `key_bits`.
-    #[must_use]
     pub fn new(
         spec: &SmSpec,
         key_bits: u32,

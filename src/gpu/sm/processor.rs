@@ -34,7 +34,6 @@ pub struct Processor {
     products: u64,
 }
 
-/// What came of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Cycles until the last result stood.
@@ -74,7 +73,6 @@ struct SubCore {
 }
 
 impl Processor {
-    #[must_use]
     pub fn new(spec: &SmSpec) -> Self {
         let sub_cores = spec.sub_cores.max(1);
         Self {

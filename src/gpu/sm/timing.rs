@@ -48,13 +48,11 @@ pub struct KernelTiming {
 
 impl KernelTiming {
     /// The timing of a kernel with keys of `key_bits`; none if there are no such keys.
-    #[must_use]
     pub fn new(spec: &SmSpec, key_bits: u32) -> Option<Self> {
         Self::of_parts(spec, key_bits, Parts::BOTH)
     }
 
     /// The same of a kernel that does only some of the work.
-    #[must_use]
     pub fn of_parts(spec: &SmSpec, key_bits: u32, parts: Parts) -> Option<Self> {
         let secret: Vec<u8> = (0..key_bits / 8).map(|n| (n * 73 + 41) as u8).collect();
         let (keys, key) = (RoundKeys::expand(&secret)?, Key::new(&secret).ok()?);

@@ -67,7 +67,6 @@ pub struct SharedMemory {
 
 impl SharedMemory {
     /// Empty, with so many banks.
-    #[must_use]
     pub const fn new(banks: u32) -> Self {
         Self { words: Vec::new(), banks }
     }
@@ -120,7 +119,6 @@ pub struct Warp<'m> {
 
 impl<'m> Warp<'m> {
     /// A warp that has done nothing yet.
-    #[must_use]
     pub const fn new(memory: &'m SharedMemory) -> Self {
         Self { memory, instructions: Vec::new() }
     }

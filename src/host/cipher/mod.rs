@@ -79,9 +79,6 @@ pub struct Cipher {
 
 impl Cipher {
     /// A cipher that copies as `driver` says; `cryptor` is needed where a run with data seals or opens.
-    ///
-    /// # Errors
-    /// If it could never end a job.
     pub fn new(spec: &CipherSpec, driver: &DriverSpec, cryptor: Option<Box<dyn Cryptor>>) -> Result<Self, HostError> {
         if spec.threads == 0 {
             return Err(HostError::NoThreads);

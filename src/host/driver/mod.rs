@@ -85,9 +85,7 @@ ports! {
 }
 
 ports! {
-    /// Ports of the driver.
     pub struct DriverPorts {
-        /// Jobs for the cipher.
         pub jobs: Out<CipherJob>,
         /// Jobs that have ended.
         pub done: In<CipherDone>,
@@ -168,9 +166,6 @@ pub struct Driver {
 
 impl Driver {
     /// A driver that carries out `program`; if that is empty, it makes the copies of `plans` one after the other.
-    ///
-    /// # Errors
-    /// If a copy or a message is longer than what there is for it, a cost never ends, or a step names what is not there.
     pub fn new(
         spec: &DriverSpec,
         staging: &StagingSpec,

@@ -154,7 +154,6 @@ pub struct Stride {
 
 impl Stride {
     /// Of copies in one direction, of one kind of host memory, where copies are sealed (`secure`) or not.
-    #[must_use]
     pub fn of(
         (spec, staging): (&DriverSpec, &StagingSpec),
         secure: bool,

@@ -61,10 +61,6 @@ pub trait Pushes {
 
 /// The CPU's IVs of one direction of a channel, in order.
 pub trait Nonces {
-    /// The next one.
-    ///
-    /// # Errors
-    /// The reason, if there is none left.
     fn next(&mut self) -> Result<[u8; 12], String>;
 }
 

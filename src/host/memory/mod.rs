@@ -76,9 +76,6 @@ pub struct HostState {
 
 impl HostState {
     /// Memory with an empty staging pool; without `private` memory the run carries no bytes.
-    ///
-    /// # Errors
-    /// If the pool is empty or too large.
     pub fn new(
         spec: &StagingSpec,
         memory: &MemorySpec,

@@ -76,9 +76,6 @@ impl Recorder {
     }
 
     /// Puts in order what was heard.
-    ///
-    /// # Errors
-    /// [`TooLong`] if it was not all.
     pub fn ended(mut self) -> Result<Self, TooLong> {
         if self.is_full() {
             return Err(TooLong);

@@ -23,9 +23,6 @@ pub struct GroupSlice {
 }
 
 /// Writes groups as a trace, the first on top. Slices that overlap have tracks of their own, because those of a track have to nest.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn write_groups(file: RecordFile, groups: &[Group]) -> io::Result<()> {
     let mut writer = Writer::new(file, &[]);
     let mut uuid = 0;

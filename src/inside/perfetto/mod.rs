@@ -79,7 +79,6 @@ pub struct Trace {
 
 impl Trace {
     /// Writes to `file` what lies in a window.
-    #[must_use]
     pub fn new(file: RecordFile, window: Window) -> Self {
         Self {
             writer: Writer::new(file, &names()),

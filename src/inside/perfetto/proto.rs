@@ -2,7 +2,6 @@
 
 use prost::Message;
 
-/// A packet of a trace.
 #[derive(Clone, PartialEq, Message)]
 pub struct TracePacket {
     #[prost(uint64, optional, tag = "8")]

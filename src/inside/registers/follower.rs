@@ -66,7 +66,6 @@ pub struct Follower {
 
 impl Follower {
     /// Follows an engine on `clock`; none if there can be no such engine.
-    #[must_use]
     pub fn new(spec: &EngineSpec, clock: Clock) -> Option<Self> {
         let names = Names::of(spec)?;
         Some(Self {

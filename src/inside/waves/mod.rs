@@ -98,9 +98,6 @@ pub struct Waves {
 
 impl Waves {
     /// Writes to a file at `path` what lies in a window.
-    ///
-    /// # Errors
-    /// If the file cannot be made.
     pub fn create(path: &Path, window: Window) -> io::Result<Self> {
         let header = file::create(path, PICOSECOND)?;
         Ok(Self {

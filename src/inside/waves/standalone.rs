@@ -48,9 +48,6 @@ pub struct EngineWaves {
 
 impl EngineWaves {
     /// Writes the waves of an engine of `spec` to a file at `path`.
-    ///
-    /// # Errors
-    /// If the file cannot be made, or there is no such engine.
     pub fn create(path: &Path, spec: &EngineSpec) -> io::Result<Self> {
         let names = Names::of(spec).ok_or_else(|| io::Error::other("no such engine can be built"))?;
         let signal = |scope: String, name: &str| Signal { scope, name: name.to_owned(), bits: TAG, value: None };

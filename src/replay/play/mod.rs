@@ -49,7 +49,6 @@ pub struct Span {
 
 impl Span {
     /// From start to end.
-    #[must_use]
     pub const fn duration(self) -> Ns {
         self.end.saturating_sub(self.start)
     }
@@ -64,7 +63,6 @@ pub struct Played {
 
 impl Played {
     /// From the start of the first operation to the end of the last.
-    #[must_use]
     pub fn device_time(&self) -> Ns {
         let first = self.ops.iter().map(|op| op.start).min().unwrap_or(0);
         self.ops.iter().map(|op| op.end).max().unwrap_or(0).saturating_sub(first)
@@ -154,7 +152,6 @@ struct Player<'a> {
 
 /// Plays ranks together: each as far as it comes without the others, in turns. Also tells how many collectives did not wait for all of their ranks,
 /// because these wait for each other in a circle.
-#[must_use]
 pub fn play(parts: &[Part<'_>], node: &Node) -> (Vec<Played>, usize) {
     let mut players: Vec<Player<'_>> =
         parts.iter().enumerate().map(|(rank, part)| Player::new(rank, part, node)).collect();

@@ -33,9 +33,6 @@ impl<'c> Document<'c> {
     }
 
     /// As one JSON object.
-    ///
-    /// # Errors
-    /// What the writer says.
     pub fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self)
     }

@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-/// Why there is no page.
 #[derive(Debug, Error)]
 pub enum PageError {
     #[error("not JSON: {0}")]

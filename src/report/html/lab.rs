@@ -13,7 +13,6 @@ const EXPORTS: &str =
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// A file of the page, with its media type.
-#[must_use]
 pub fn file(name: &str) -> Option<(&'static str, String)> {
     let own = |text: &str| text.to_owned();
     Some(match name {

@@ -15,7 +15,6 @@ pub struct LivePage {
 }
 
 impl LivePage {
-    #[must_use]
     pub fn new(machine: &str) -> Self {
         let (style, script) = (format!("{STYLE}{OWN_STYLE}"), script_on_common(OWN_SCRIPT));
         let html = filled(SHELL, &[("title", &text(machine)), ("style", &style), ("script", &script)]);

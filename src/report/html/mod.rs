@@ -119,9 +119,6 @@ fn labels() -> BTreeMap<&'static str, String> {
 
 impl Page {
     /// A page of what a verb printed as JSON. The copies of a run are its timeline until another is given.
-    ///
-    /// # Errors
-    /// If it is not the JSON of a verb that a page can show.
     pub fn of_json(json: &str, command: String) -> Result<Self, PageError> {
         let Told { kind, title, timeline } = shape::told(json)?;
         let report = serde_json::from_str(json).map_err(PageError::not_json)?;
@@ -142,9 +139,6 @@ impl Page {
     }
 
     /// A page of what a verb prints as JSON, before it is printed.
-    ///
-    /// # Errors
-    /// As [`Page::of_json`].
     pub fn of(report: &impl Serialize, command: String) -> Result<Self, PageError> {
         let json = serde_json::to_string(report).map_err(PageError::not_json)?;
         Self::of_json(&json, command)
@@ -191,18 +185,12 @@ impl Page {
     }
 
     /// The same with a machine's parameters, as `sealsim describe --format json` gives them.
-    ///
-    /// # Errors
-    /// If they have no form in JSON.
     pub fn with_configuration(self, configuration: &impl Serialize) -> Result<Self, PageError> {
         let configuration = serde_json::value::to_raw_value(configuration).map_err(PageError::not_json)?;
         Ok(Self { configuration: Some(configuration), ..self })
     }
 
     /// The page as one file.
-    ///
-    /// # Errors
-    /// If its data have no form in JSON.
     pub fn html(&self) -> Result<String, PageError> {
         let data = serde_json::to_string(self).map_err(PageError::not_json)?;
         Ok(island::page(&self.title, &data))

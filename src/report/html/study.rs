@@ -46,7 +46,6 @@ struct FrontRecord {
 }
 
 impl StudyReport {
-    #[must_use]
     pub fn new(record: FolderRecord, table: Table) -> Self {
         let front = front(&table, &record.min, &record.max).ok();
         let kept = kept(table.rows.len(), front.as_ref());

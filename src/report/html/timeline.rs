@@ -88,7 +88,6 @@ pub struct CopySpan {
 
 impl Timeline {
     /// The copies of a run, a track for each stream.
-    #[must_use]
     pub fn of_copies(copies: &[CopySpan], end_ps: u64) -> Self {
         let several = copies.iter().any(|copy| copy.gpu > 0);
         let name = |copy: &CopySpan| {
@@ -124,7 +123,6 @@ impl Timeline {
     }
 
     /// That of a replay. Marks that are shorter than a fraction of the whole are drawn together, so that the page stays small.
-    #[must_use]
     pub fn of_replay(replay: &replay::Timeline) -> Self {
         let end_ps = picos(replay.end);
         let quantum = (end_ps / MOST_SLICES).max(1);

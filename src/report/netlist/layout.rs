@@ -25,7 +25,6 @@ pub struct Layout<'o> {
 const SWEEPS: usize = 8;
 
 impl<'o> Layout<'o> {
-    #[must_use]
     pub fn of(outline: &'o Outline) -> Self {
         let places: BTreeMap<_, _> =
             outline.units.iter().enumerate().map(|(n, unit)| (unit.path.as_str(), n)).collect();

@@ -27,7 +27,6 @@ impl Axis {
 
     /// One for these values: logarithmic if the positive ones differ much, else even. A logarithmic one has no place for zero; one that
     /// has to place all of them is even where there is a zero.
-    #[must_use]
     pub fn suited(values: &[f64], all: bool) -> Self {
         let positive = values.iter().copied().filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) =
@@ -38,7 +37,6 @@ impl Axis {
     }
 
     /// One for these values, which goes down to a tick where most values would lie below the first.
-    #[must_use]
     pub fn reaching(values: &[f64], all: bool, bytes: bool) -> Self {
         let mut axis = Self::suited(values, all);
         let placed = values.iter().filter(|value| axis.has(**value)).count();

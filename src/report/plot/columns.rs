@@ -16,7 +16,6 @@ impl Columns {
         Self { count: count.clamp(1, usize::try_from(end).unwrap_or(usize::MAX)), end }
     }
 
-    /// How many there are.
     pub const fn count(&self) -> usize {
         self.count
     }

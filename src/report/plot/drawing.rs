@@ -23,7 +23,6 @@ pub struct Stroke {
 }
 
 impl Stroke {
-    #[must_use]
     pub const fn solid(colour: Colour, width: f64) -> Self {
         Self { colour, width, dashes: &[] }
     }
@@ -37,12 +36,10 @@ pub struct Paint {
 }
 
 impl Paint {
-    #[must_use]
     pub const fn fill(colour: Colour) -> Self {
         Self { fill: Some(colour), stroke: None }
     }
 
-    #[must_use]
     pub const fn stroke(stroke: Stroke) -> Self {
         Self { fill: None, stroke: Some(stroke) }
     }
@@ -104,7 +101,6 @@ pub const SIZE: f64 = 12.0;
 pub const LINE: f64 = 16.0;
 
 impl Drawing {
-    #[must_use]
     pub fn new(width: f64, height: f64) -> Self {
         let mut drawing = Self { width, height, items: Vec::new() };
         drawing.rectangle((0.0, 0.0), (width, height), Paint::fill(WHITE));

@@ -18,7 +18,6 @@ pub struct Label {
 
 impl Label {
     /// Words with a unit that is not bytes.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self { text: text.to_owned(), bytes: text.ends_with("(bytes)") }
     }
@@ -44,7 +43,6 @@ pub struct Point {
 
 impl Point {
     /// One without an interval.
-    #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, ends: None, style: None }
     }

@@ -27,9 +27,6 @@ pub enum Format {
 
 impl Format {
     /// That of a file.
-    ///
-    /// # Errors
-    /// [`PlotError::Ending`] for an ending that is neither; [`PlotError::NoPdf`] where this build has no PDF.
     pub fn of(path: &Path) -> Result<Self, PlotError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
         let shown = || path.display().to_string();

@@ -26,7 +26,6 @@ pub struct Key {
 }
 
 impl Key {
-    #[must_use]
     pub fn new(sample: Sample, text: impl Into<String>) -> Self {
         Self { sample, text: text.into() }
     }

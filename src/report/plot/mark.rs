@@ -44,7 +44,6 @@ pub struct Style {
 
 impl Style {
     /// A series by its number, with filled marks.
-    #[must_use]
     pub const fn of(number: usize) -> Self {
         Self { number, hollow: false }
     }

@@ -98,9 +98,6 @@ pub struct Tuned {
 
 impl StageFile {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// It is not TOML, or not of this shape; the text names the line.
     pub fn read(text: &str) -> Result<Self, StageError> {
         let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(Misread::toml(text, &error)))?;
         let mut names = HashSet::new();
@@ -119,9 +116,6 @@ impl Stage {
     }
 
     /// Its points, each once. Points that errors are stated over must not be fitted to.
-    ///
-    /// # Errors
-    /// No such data set, no such points, or points that nothing may be fitted to.
     pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, StageError> {
         let (mut chosen, mut known): (Vec<&Point>, _) = (Vec::new(), HashSet::new());
         for selection in &self.points {
@@ -152,9 +146,6 @@ impl Stage {
     }
 
     /// Its parameters, from where a machine has them.
-    ///
-    /// # Errors
-    /// No such parameter, one that is no number, or bounds that cannot be.
     pub fn parameters(&self, machine: &Resolved) -> Result<Vec<Tuned>, StageError> {
         if self.parameters.is_empty() {
             return Err(self.wrong("no parameters".into(), "name at least one by its path"));

@@ -26,7 +26,6 @@ const BYTES: f64 = 32.0;
 /// Why the machine says nothing of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SmError {
-    /// It has no SMs.
     #[error("the machine has no table [sm]: lay a design with SMs over it (--design sm-tensor, or sm)")]
     NoSms,
     #[error("the machine has {0} SMs (sm.count)")]
@@ -40,9 +39,6 @@ pub enum SmError {
 }
 
 /// Bytes per clock and SM.
-///
-/// # Errors
-/// A machine that does not have what the kernel needs.
 pub(super) fn rate(machine: &MachineSpec, kernel: &SmKernel) -> Result<f64, SmError> {
     let sm = machine.sm.as_ref().ok_or(SmError::NoSms)?;
     if kernel.sms > sm.count {

@@ -66,63 +66,47 @@ struct TableFormat {
     read: fn(&Table) -> Read,
 }
 
+const fn table(
+    kind: Kind,
+    name: &'static str,
+    columns: &'static [&'static str],
+    read: fn(&Table) -> Read,
+) -> TableFormat {
+    TableFormat { kind, name, columns, read }
+}
+
 /// The first format whose columns are all there is the table's. Further columns are not read.
 const FORMATS: [TableFormat; 10] = [
-    TableFormat {
-        kind: Kind::Programs,
-        name: "programs",
-        columns: &["platform", "program", "mode", "place", "direction", "host_memory", "bytes", "device_ns"],
-        read: programs::read,
-    },
-    TableFormat {
-        kind: Kind::CeFits,
-        name: "ce_fits",
-        columns: &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"],
-        read: copies::ce_fits,
-    },
-    TableFormat {
-        kind: Kind::Bandwidth,
-        name: "bandwidth",
-        columns: &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"],
-        read: copies::bandwidth,
-    },
-    TableFormat {
-        kind: Kind::Api,
-        name: "api",
-        columns: &["platform", "mode", "host_memory", "direction", "bytes", "api_us"],
-        read: copies::api,
-    },
-    TableFormat {
-        kind: Kind::Spans,
-        name: "spans",
-        columns: &["platform", "mode", "host_memory", "direction", "bytes", "span_us"],
-        read: copies::spans,
-    },
-    TableFormat {
-        kind: Kind::Overlap,
-        name: "overlap",
-        columns: &["platform", "mode", "mebibytes_each_way", "kernel_ms", "streams", "sequential_s", "pipelined_s"],
-        read: overlap::read,
-    },
-    TableFormat {
-        kind: Kind::Applications,
-        name: "applications",
-        columns: applications::COLUMNS,
-        read: applications::read,
-    },
-    TableFormat {
-        kind: Kind::Cipher,
-        name: "cipher",
-        columns: &["platform", "cipher", "clock_ghz", "gb_per_s"],
-        read: copies::cipher,
-    },
-    TableFormat { kind: Kind::SmKernels, name: "sm_kernels", columns: sm_kernels::COLUMNS, read: sm_kernels::read },
-    TableFormat {
-        kind: Kind::Collectives,
-        name: "collectives",
-        columns: collectives::COLUMNS,
-        read: collectives::read,
-    },
+    table(
+        Kind::Programs,
+        "programs",
+        &["platform", "program", "mode", "place", "direction", "host_memory", "bytes", "device_ns"],
+        programs::read,
+    ),
+    table(
+        Kind::CeFits,
+        "ce_fits",
+        &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"],
+        copies::ce_fits,
+    ),
+    table(
+        Kind::Bandwidth,
+        "bandwidth",
+        &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"],
+        copies::bandwidth,
+    ),
+    table(Kind::Api, "api", &["platform", "mode", "host_memory", "direction", "bytes", "api_us"], copies::api),
+    table(Kind::Spans, "spans", &["platform", "mode", "host_memory", "direction", "bytes", "span_us"], copies::spans),
+    table(
+        Kind::Overlap,
+        "overlap",
+        &["platform", "mode", "mebibytes_each_way", "kernel_ms", "streams", "sequential_s", "pipelined_s"],
+        overlap::read,
+    ),
+    table(Kind::Applications, "applications", applications::COLUMNS, applications::read),
+    table(Kind::Cipher, "cipher", &["platform", "cipher", "clock_ghz", "gb_per_s"], copies::cipher),
+    table(Kind::SmKernels, "sm_kernels", sm_kernels::COLUMNS, sm_kernels::read),
+    table(Kind::Collectives, "collectives", collectives::COLUMNS, collectives::read),
 ];
 
 impl Kind {
@@ -142,9 +126,6 @@ pub struct Measured {
 
 impl Measured {
     /// Reads a table; `file` is what errors call it.
-    ///
-    /// # Errors
-    /// Whatever is wrong with it, with its line.
     pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
         let table = Table::read(file, text)?;
         let format = FORMATS.iter().find(|format| table.has(format.columns)).ok_or_else(|| unknown(&table))?;

@@ -24,15 +24,11 @@ const SIZE: usize = 0;
 const TIME: usize = 5;
 
 /// Whether a text may be such an output.
-#[must_use]
 pub fn is_nccl(text: &str) -> bool {
     text.lines().any(|line| line.starts_with('#') && line.contains("out-of-place"))
 }
 
 /// Makes a table of it; `mode` is that in which the program ran, `file` its name.
-///
-/// # Errors
-/// What is wrong with the output, in words.
 pub fn nccl(file: &str, text: &str, mode: Mode) -> Result<String, String> {
     let started =
         text.lines().find_map(|line| line.split_once("Collective test starting:")).map(|(_, name)| name.trim());

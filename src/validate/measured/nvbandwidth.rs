@@ -47,15 +47,11 @@ struct Case {
 }
 
 /// Whether a text may be such a file: no table begins with a brace.
-#[must_use]
 pub fn is_nvbandwidth(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
 /// Makes a table of what the model covers; `mode` is that in which the program ran.
-///
-/// # Errors
-/// What is wrong with the file, in words.
 pub fn nvbandwidth(text: &str, mode: Mode) -> Result<NvBandwidth, String> {
     let whole: Result<Whole, _> = serde_json::from_str(text);
     let cases = match whole {

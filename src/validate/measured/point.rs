@@ -146,7 +146,6 @@ pub struct Curve {
     pub series: String,
     /// Place along the curve.
     pub x: f64,
-    /// What `x` is.
     pub x_label: &'static str,
 }
 

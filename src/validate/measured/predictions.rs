@@ -64,9 +64,6 @@ pub struct Predicted {
 }
 
 /// The points of a table without figures, in the order of its rows; `file` is what errors call it. Their `measured` is no number.
-///
-/// # Errors
-/// Whatever is wrong with it, with its line: also a point that is there twice, memory that is not modelled, and a figure.
 pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
     let table = Table::read(file, text)?;
     let form = Form::of(&table);
@@ -81,9 +78,6 @@ pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
 }
 
 /// The rows of a table of predictions; `file` is what errors call it.
-///
-/// # Errors
-/// Whatever is wrong with it, with its line: also a point that is there twice.
 pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, MeasuredError> {
     let table = Table::read(file, text)?;
     let form = Form::of(&table);

@@ -77,9 +77,6 @@ pub(super) fn looks_so(text: &str) -> bool {
 }
 
 /// Reads the sets of a file.
-///
-/// # Errors
-/// The first thing that is wrong with its form.
 pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
     let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: excerpt(text, 80).into() };
     let value = parse_json(text).map_err(|error| VectorError {
@@ -171,10 +168,6 @@ impl Set {
         }
     }
 
-    /// Its cases.
-    ///
-    /// # Errors
-    /// The first test that is wrong.
     pub(super) fn cases(&self) -> Result<Vec<Case>, VectorError> {
         let in_group = |group| Group::cases(group, self.algorithm);
         self.groups.iter().flat_map(in_group).collect()

@@ -20,7 +20,6 @@ impl Algorithm {
     }
 
     /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) do not matter.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let bare = |name: &str| name.replace('-', "");
         Self::all().find(|algorithm| bare(algorithm.name()) == bare(name))

@@ -79,9 +79,6 @@ fn loose_bytes(name: &'static str, value: &str, place: &Place) -> Result<Vec<u8>
 }
 
 /// Reads a response file. A case that does not say of what it is, after `COUNT`, is one of `unnamed`.
-///
-/// # Errors
-/// The first line that is wrong.
 pub fn read(text: &str, unnamed: Algorithm) -> Result<Vec<Case>, VectorError> {
     let (mut cases, mut open) = (Vec::new(), None::<Open>);
     let mut cipher = unnamed;

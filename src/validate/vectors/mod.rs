@@ -138,9 +138,6 @@ pub enum Sheet {
 
 /// Reads a file of any kind by itself: JSON is ACVP's or Wycheproof's, CSV and words for `$readmemh` are known by their first line, and all others are taken for CAVP
 /// response files, or files of that form whose algorithm is `unnamed`.
-///
-/// # Errors
-/// The first thing in the file that is wrong, with its place.
 pub fn parse(text: &str, unnamed: Algorithm) -> Result<Sheet, VectorError> {
     let text = text.trim_start();
     let array = text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', ']']));
@@ -155,9 +152,6 @@ pub fn parse(text: &str, unnamed: Algorithm) -> Result<Sheet, VectorError> {
 
 /// The cases of each file. An ACVP prompt takes its answers from whichever file has them, in their order; a file with nothing but answers
 /// has no cases.
-///
-/// # Errors
-/// The first thing that is wrong, with the file's index.
 pub fn join(sheets: Vec<Sheet>) -> Result<Vec<Vec<Case>>, (usize, VectorError)> {
     let mut answers = Vec::new();
     for (file, sheet) in sheets.iter().enumerate() {
@@ -195,9 +189,6 @@ fn sets_cases(sets: Vec<acvp::Set>, answers: &mut [Option<(usize, acvp::Set)>]) 
 }
 
 /// Reads a file that needs no other; one that does not name its algorithm is one of AES-GCM.
-///
-/// # Errors
-/// The first thing in the file that is wrong, with its place.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     let files = join(vec![parse(text, Algorithm::AesGcm)?]).map_err(|(_, error)| error)?;
     Ok(files.into_iter().flatten().collect())
@@ -238,9 +229,6 @@ fn same(what: &'static str, expected: &[u8], got: &[u8]) -> Result<(), Mismatch>
 
 impl Case {
     /// Seals and opens a valid case, or sees that an invalid one is refused.
-    ///
-    /// # Errors
-    /// What the subject got wrong first, or why the case cannot tell.
     pub fn check(&self, subject: &mut dyn Subject) -> Result<(), Mismatch> {
         if !self.algorithm.tag_bytes().contains(&self.tag.len()) {
             let (bytes, algorithm) = (self.tag.len(), self.algorithm);

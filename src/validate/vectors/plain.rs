@@ -19,9 +19,6 @@ pub(super) fn is_memh(text: &str) -> bool {
 }
 
 /// Reads a CSV file; columns behind the known ones are not read.
-///
-/// # Errors
-/// The first thing that is wrong, with its line.
 pub(super) fn csv(text: &str) -> Result<Vec<Case>, VectorError> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
     let mut cases = Vec::new();
@@ -112,9 +109,6 @@ impl Words<'_> {
 }
 
 /// Reads words for `$readmemh`.
-///
-/// # Errors
-/// The first thing that is wrong, with its line.
 pub(super) fn memh(text: &str) -> Result<Vec<Case>, VectorError> {
     let head = text.lines().next().unwrap_or_default();
     let name = head.split_once(". ").and_then(|(_, rest)| rest.split_once(':')).map_or("", |(name, _)| name);

@@ -46,9 +46,6 @@ impl Case {
 }
 
 /// The case that `id` means; without one, the first.
-///
-/// # Errors
-/// If there is none, or more than one.
 pub fn select<'a>(cases: &'a [Case], id: Option<&str>) -> Result<&'a Case, SelectError> {
     let (Some(first), Some(last)) = (cases.first(), cases.last()) else { return Err(SelectError::Empty) };
     let Some(id) = id else { return Ok(first) };

@@ -16,9 +16,6 @@ pub type StageValues = (&'static str, Vec<[u8; 16]>);
 pub const STAGES: [&str; 6] = ["round_keys", "h_powers", "j0", "mask", "keystream", "ghash"];
 
 /// The stages of a message. `mask` is E(K, J0); `ghash` is the accumulator behind each block of AAD, of ciphertext and of lengths; the tag is the last one plus the mask.
-///
-/// # Errors
-/// A key or an IV that AES-GCM does not have.
 pub fn stages(case: &Case) -> Result<[StageValues; 6], BulkError> {
     let key = Key::new(&case.key)?;
     let rounds = RoundKeys::expand(&case.key).ok_or(BulkError::KeyBytes(case.key.len()))?;

@@ -98,7 +98,6 @@ pub struct Structural {
 
 impl Structural {
     /// Engines of a specification, whatever key size it names.
-    #[must_use]
     pub const fn new(spec: EngineSpec) -> Self {
         Self { spec, engines: Vec::new() }
     }
@@ -144,7 +143,6 @@ pub struct Other {
 
 impl Other {
     /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them, and gives whole tags.
-    #[must_use]
     pub fn new(spec: AeadSpec) -> Self {
         let algorithm = spec.scheme().map(Algorithm::Aead);
         Self { spec: spec.with_whole_tags(), algorithm }

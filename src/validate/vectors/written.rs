@@ -29,7 +29,6 @@ pub enum Style {
 
 impl Style {
     /// Whether it can hold messages of an algorithm.
-    #[must_use]
     pub const fn holds(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Cavp => matches!(algorithm, Algorithm::AesGcm),
@@ -39,7 +38,6 @@ impl Style {
     }
 
     /// Whether it has a place for the values of stages.
-    #[must_use]
     pub const fn holds_stages(self) -> bool {
         matches!(self, Self::Csv | Self::Memh)
     }
@@ -103,9 +101,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a message.
-    ///
-    /// # Errors
-    /// As [`Writer::begin`].
     pub fn message(&mut self, message: &Message) -> io::Result<()> {
         self.given += 1;
         let case = &message.case;
@@ -133,9 +128,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the file.
-    ///
-    /// # Errors
-    /// As [`Writer::begin`].
     pub fn end(mut self) -> io::Result<W> {
         if matches!(self.style, Style::Wycheproof | Style::Acvp) {
             self.out.write_all(if self.group.is_some() { b"]}\n]}\n" } else { b"]}\n" })?;

@@ -43,9 +43,6 @@ enum Schema {
 }
 
 /// Reads a file.
-///
-/// # Errors
-/// The first thing that is wrong, with its line or its `tcId`.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     let file: File = serde_json::from_str(text).map_err(|error| VectorError {
         place: Place::Line(error.line()),

@@ -30,7 +30,6 @@ pub fn unsealed(machine: &MachineSpec) -> Option<MachineSpec> {
 
 impl CollectiveCost {
     /// What `own` costs over `off`; `unsealed` is the same with nothing sealed, where `own` seals.
-    #[must_use]
     pub fn over(off: &CollectiveOutcome, own: &CollectiveOutcome, unsealed: Option<&CollectiveOutcome>) -> Self {
         let kernel = |outcome: &CollectiveOutcome| outcome.time.saturating_sub(outcome.launch);
         let more = |one: Femtos, other: Femtos| one.0.cast_signed() - other.0.cast_signed();

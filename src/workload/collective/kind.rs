@@ -36,13 +36,11 @@ impl Collective {
         }
     }
 
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Whether all GPUs do the same at the same time, each with its neighbours: one of them then stands for all.
-    #[must_use]
     pub const fn is_ring(self) -> bool {
         matches!(self, Self::AllReduce | Self::ReduceScatter | Self::AllGather)
     }

@@ -47,7 +47,6 @@ pub struct CollectiveRequest {
 
 impl CollectiveRequest {
     /// A collective of binary32 without bytes.
-    #[must_use]
     pub const fn new(kind: Collective, ranks: usize, bytes: u64) -> Self {
         Self {
             kind,

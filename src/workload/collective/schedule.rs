@@ -32,7 +32,6 @@ impl Passing {
     /// By copies, each added when it is there.
     pub const COPIES: Self = Self { turn: u64::MAX, streams: false };
 
-    #[must_use]
     pub fn of(spec: &FabricSpec, protocol: Protocol) -> Self {
         Self { turn: spec.turn(protocol).max(ALIGNMENT), streams: protocol != Protocol::Copies }
     }

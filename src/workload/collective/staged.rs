@@ -35,7 +35,6 @@ pub struct Rounds(pub Vec<Vec<Hop>>);
 
 impl Rounds {
     /// Each GPU sends the first thing in each round that it can send.
-    #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let ranks = plan.programs.len();
         let mut sent: Vec<usize> = vec![0; ranks];

@@ -37,9 +37,6 @@ struct Machine {
 
 impl Head {
     /// Its machine as [`Layers`](crate::config::Layers) take it: a file next to the workload's, else one from here, else a shipped one.
-    ///
-    /// # Errors
-    /// There is no such machine.
     pub fn machine(&self) -> Result<Option<String>, WorkloadFileError> {
         self.machine.as_ref().map(Machine::find).transpose()
     }

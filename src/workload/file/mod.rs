@@ -44,9 +44,6 @@ pub struct WorkloadFile {
 
 impl WorkloadFile {
     /// Finds what the command line calls `name`: a file, else a shipped workload. `settings` are values of its parameters.
-    ///
-    /// # Errors
-    /// If there is neither, it cannot be read, or something in it is wrong.
     pub fn find(name: &Path, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let text = name.to_string_lossy();
         if let Some(shipped) = ShippedWorkload::find(&text).filter(|_| !name.exists()) {
@@ -62,10 +59,6 @@ impl WorkloadFile {
         })
     }
 
-    /// Reads the file at `path`.
-    ///
-    /// # Errors
-    /// If it cannot be read, or something in it is wrong.
     pub fn read(path: &Path, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let shown = path.display().to_string();
         let text = read_text(path, LONGEST).map_err(|error| match error {
@@ -81,17 +74,11 @@ impl WorkloadFile {
     }
 
     /// Reads the text of the file that messages call `name`.
-    ///
-    /// # Errors
-    /// If something in it is wrong.
     pub fn parse(name: &str, text: String) -> Result<Self, WorkloadFileError> {
         Self::parse_with(name, text, &[])
     }
 
     /// The same with other values for its parameters.
-    ///
-    /// # Errors
-    /// If something in it is wrong, or it has no such parameter.
     pub fn parse_with(name: &str, text: String, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let source: Source = Arc::new(Text { name: name.to_owned(), text });
         let text = &source.text;

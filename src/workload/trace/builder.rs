@@ -224,9 +224,6 @@ impl Builder {
     }
 
     /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
-    ///
-    /// # Errors
-    /// If an event was wrong, or there is nothing that a GPU did.
     pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, TraceError> {
         std::mem::take(&mut self.faults).result()?;
         if self.device.is_empty() {

@@ -50,9 +50,6 @@ use std::cell::RefCell;
 
 /// Reads a trace. `api` is the second table of Nsight Systems, that of the calls; other formats hold theirs in `gpu`. `progress` is asked
 /// now and then, with the bytes that were read and the bytes that there are, if that is known.
-///
-/// # Errors
-/// [`TraceError`], which names file, place and remedy.
 pub fn read(
     gpu: Input<'_>,
     api: Option<Input<'_>>,

@@ -82,7 +82,6 @@ pub struct Thread {
 pub struct Rank {
     /// Which one, from 0.
     pub rank: u32,
-    /// How many there are.
     pub of: Option<u32>,
 }
 
@@ -99,21 +98,18 @@ pub struct Events {
 
 impl Events {
     /// Whether each event is counted once.
-    #[must_use]
     pub fn add_up(&self) -> bool {
         self.all == self.used + self.left_out.iter().map(|(_, count)| count).sum::<u64>()
     }
 }
 
 impl Trace {
-    #[must_use]
     pub fn name(&self, name: NameId) -> &str {
         self.names.get(name as usize).map_or("", |name| &**name)
     }
 
     /// For each operation of the device the call that asked for it, by its place. Of several calls of one number the first counts: a
     /// call of the runtime and the call of the driver within it may share theirs.
-    #[must_use]
     pub fn launches(&self) -> Vec<Option<u32>> {
         let mut calls = HashMap::new();
         for (place, call) in (0..).zip(&self.calls) {
@@ -126,7 +122,6 @@ impl Trace {
     }
 
     /// End of the last operation or call, ns.
-    #[must_use]
     pub fn length_ns(&self) -> u64 {
         let device = self.device.iter().map(|op| op.start_ns + op.duration_ns);
         let calls = self.calls.iter().map(|call| call.start_ns + call.duration_ns);
@@ -136,7 +131,6 @@ impl Trace {
 
 impl Format {
     /// As messages write it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kineto => "PyTorch profiler (Kineto) JSON",

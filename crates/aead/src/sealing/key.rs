@@ -33,7 +33,6 @@ pub enum Key {
 /// A key of another AEAD.
 #[derive(Clone)]
 pub struct Other {
-    /// Its bytes.
     pub(super) raw: Vec<u8>,
     /// What follows the 12 bytes of a counter in a longer nonce: a part of the mask, over a counter's zeroes.
     tail: [u8; TAIL],

@@ -27,7 +27,6 @@ const NAMES: u32 = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum RecordingState {
-    /// Nobody has asked for it.
     None,
     UnderWay {
         path: PathBuf,
@@ -94,9 +93,6 @@ impl Recording {
     }
 
     /// Ends it with what the run made of its copies.
-    ///
-    /// # Errors
-    /// If the file could not be written.
     pub fn close(&mut self, copies: &[StreamCopy]) -> io::Result<()> {
         let trace = self.trace.take().and_then(|trace| Rc::try_unwrap(trace).ok());
         let (Some(trace), RecordingState::UnderWay { path, from_ps }) = (trace, self.state.clone()) else {

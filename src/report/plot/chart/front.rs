@@ -19,9 +19,6 @@ const KNEE: Style = Style::of(1);
 ///
 /// With two objectives the front is joined by steps, which bound what is reached; with more it is not joined, since then its points on two
 /// axes do not bound anything.
-///
-/// # Errors
-/// If an objective is no column.
 pub fn of_front(
     name: &str,
     table: &Table,

@@ -17,7 +17,6 @@ use crate::explore::sweep::{Heading, StudySpec, Table};
 use crate::figures::Value;
 use thiserror::Error;
 
-/// Why there is no plot.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ChartError {
     /// Nothing is asked for.
@@ -87,9 +86,6 @@ struct Found {
 }
 
 /// The plot that a study asks for, of its table.
-///
-/// # Errors
-/// If it asks for none, or for columns that are not there or hold no numbers.
 pub fn of_study(study: &StudySpec, table: &Table) -> Result<Figure, ChartError> {
     let plot = study.plot.as_ref().ok_or(ChartError::NoPlot)?;
     let x = Column::of(table, &plot.x)?;

@@ -68,13 +68,11 @@ pub struct Generator {
 const DRAWS: usize = 16;
 
 impl Generator {
-    #[must_use]
     pub fn new(plan: Plan) -> Self {
         Self { plan, random: ChaCha8Rng::seed_from_u64(plan.seed), given: 0, key: None, seen: BTreeSet::new() }
     }
 
     /// What the messages given so far have covered.
-    #[must_use]
     pub fn coverage(&self) -> Coverage {
         let possible = shape::possible(self.plan.algorithm);
         let word = |(dimension, bin): Choice| format!("{} {}", dimension.name(), dimension.bins()[usize::from(bin)]);

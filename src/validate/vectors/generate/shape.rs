@@ -36,7 +36,6 @@ impl Dimension {
     ];
 
     /// As reports call it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::KeyBits => "key bits",
@@ -52,7 +51,6 @@ impl Dimension {
     }
 
     /// Its choices.
-    #[must_use]
     pub const fn bins(self) -> &'static [&'static str] {
         match self {
             Self::KeyBits => &["128", "192", "256"],
@@ -67,7 +65,6 @@ impl Dimension {
     }
 
     /// The choices that messages of an algorithm have.
-    #[must_use]
     pub fn offered(self, algorithm: Algorithm) -> Vec<u8> {
         let gcm = matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac);
         let gmac = algorithm == Algorithm::AesGmac;
@@ -88,7 +85,6 @@ impl Dimension {
     }
 }
 
-/// A choice in a dimension.
 pub type Choice = (Dimension, u8);
 
 /// The choices of one message, in the order of [`Dimension::ALL`].
@@ -136,23 +132,19 @@ impl Shape {
         }
     }
 
-    #[must_use]
     pub const fn bin(&self, dimension: Dimension) -> u8 {
         self.0[dimension as usize]
     }
 
-    #[must_use]
     pub const fn has(&self, dimension: Dimension, bin: u8) -> bool {
         self.bin(dimension) == bin
     }
 
     /// A choice in words.
-    #[must_use]
     pub fn word(&self, dimension: Dimension) -> &'static str {
         dimension.bins()[usize::from(self.bin(dimension))]
     }
 
-    /// Its pairs of choices.
     pub fn pairs(&self) -> impl Iterator<Item = (Choice, Choice)> + '_ {
         let choices = Dimension::ALL.map(|dimension| (dimension, self.bin(dimension)));
         (0..9).flat_map(move |a| (a + 1..9).map(move |b| (choices[a], choices[b])))
@@ -160,7 +152,6 @@ impl Shape {
 }
 
 /// The pairs of choices that messages of an algorithm can have.
-#[must_use]
 pub fn possible(algorithm: Algorithm) -> BTreeSet<(Choice, Choice)> {
     let mut pairs = BTreeSet::new();
     for (place, a) in Dimension::ALL.into_iter().enumerate() {

@@ -15,7 +15,6 @@ use crate::gcm::multiplier::Made;
 use crate::gcm::register::Field;
 use std::collections::VecDeque;
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub(super) struct Buffered {
     unit: GhashUnit,
@@ -97,7 +96,6 @@ impl Buffered {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub(super) struct Feed {
     unit: TimingModel,

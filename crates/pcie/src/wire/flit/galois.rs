@@ -33,7 +33,6 @@ impl Field {
         self.powers[exponent % ORDER]
     }
 
-    /// The product.
     pub(super) const fn product(&self, a: u8, b: u8) -> u8 {
         if a == 0 || b == 0 {
             return 0;
