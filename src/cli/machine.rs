@@ -56,22 +56,14 @@ pub struct SettingArguments {
     pub cc: Option<Switch>,
 }
 
-/// On or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    /// On.
-    On,
-    /// Off.
-    Off,
-}
-
-impl Switch {
-    /// As the command line takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::On => "on",
-            Self::Off => "off",
-        }
+crate::units::named! {
+    /// On or off.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+    pub enum Switch {
+        /// On.
+        On = "on",
+        /// Off.
+        Off = "off",
     }
 }
 

@@ -20,38 +20,25 @@ pub struct Provenance {
     pub high: Option<String>,
 }
 
-/// The kinds of provenance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Stated by a public source.
-    Documented,
-    /// Taken from published measurements.
-    Measured,
-    /// Fitted so that the model meets measurements.
-    Calibrated,
-    /// Nobody has published it; the source gives the reason.
-    Assumed,
-    /// Set on the command line, or in a file that does not say where it comes from.
-    User,
+crate::units::named! {
+    /// The kinds of provenance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// Stated by a public source.
+        Documented = "documented",
+        /// Taken from published measurements.
+        Measured = "measured",
+        /// Fitted so that the model meets measurements.
+        Calibrated = "calibrated",
+        /// Nobody has published it; the source gives the reason.
+        Assumed = "assumed",
+        /// Set on the command line, or in a file that does not say where it comes from.
+        User = "user",
+    }
 }
 
 impl Kind {
-    /// All of them, from the surest.
-    pub const ALL: [Self; 5] = [Self::Documented, Self::Measured, Self::Calibrated, Self::Assumed, Self::User];
-
-    /// As it is written in a file.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Documented => "documented",
-            Self::Measured => "measured",
-            Self::Calibrated => "calibrated",
-            Self::Assumed => "assumed",
-            Self::User => "user",
-        }
-    }
-
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

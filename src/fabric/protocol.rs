@@ -63,32 +63,23 @@ pub struct NcclSpec {
     pub expected_ll: BytesPerCycle,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Copies that the host submits.
-    Copies,
-    Ll,
-    Ll128,
-    Simple,
-    /// Switches add and distribute.
-    Nvls,
+crate::units::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Protocol {
+        /// Copies that the host submits.
+        Copies = "copies",
+        Ll = "ll",
+        Ll128 = "ll128",
+        Simple = "simple",
+        /// Switches add and distribute.
+        Nvls = "nvls",
+    }
 }
 
 impl Protocol {
     /// Those of a kernel that passes text on in a ring.
     pub const RINGS: [Self; 3] = [Self::Ll, Self::Ll128, Self::Simple];
-
-    /// The name as files and outputs have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Copies => "copies",
-            Self::Ll => "ll",
-            Self::Ll128 => "ll128",
-            Self::Simple => "simple",
-            Self::Nvls => "nvls",
-        }
-    }
 
     /// Bytes of text in so many on the wire.
     const fn share(self) -> (u64, u64) {

@@ -86,43 +86,29 @@ pub struct FabricSpec {
     pub batch: Bytes,
 }
 
-/// How what passes between GPUs is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FabricMode {
-    /// Not at all.
-    Plain,
-    /// The fabric lies within the trust boundary: it is plain, and copies between host and GPU are sealed.
-    TrustedFabric,
-    /// There is no fabric to trust: each hop is a sealed copy to the host, and another one to the next GPU.
-    Staged,
-    /// The sender's copy engines seal messages for the receiver's, under a key of the pair.
-    Direct,
-    /// The same by way of device memory that is not protected: the sender seals messages into it, the receiver copies and opens them.
-    PeerStaging,
-    /// The ports seal each packet, whose security tag carries the IV.
-    Link,
-    /// The ports have keystream ready before the text comes, and one MAC covers a batch of packets.
-    PadAhead,
+crate::units::named! {
+    /// How what passes between GPUs is protected.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FabricMode {
+        /// Not at all.
+        Plain = "plain",
+        /// The fabric lies within the trust boundary: it is plain, and copies between host and GPU are sealed.
+        TrustedFabric = "trusted_fabric",
+        /// There is no fabric to trust: each hop is a sealed copy to the host, and another one to the next GPU.
+        Staged = "staged",
+        /// The sender's copy engines seal messages for the receiver's, under a key of the pair.
+        Direct = "direct",
+        /// The same by way of device memory that is not protected: the sender seals messages into it, the receiver copies and opens them.
+        PeerStaging = "peer_staging",
+        /// The ports seal each packet, whose security tag carries the IV.
+        Link = "link",
+        /// The ports have keystream ready before the text comes, and one MAC covers a batch of packets.
+        PadAhead = "pad_ahead",
+    }
 }
 
 impl FabricMode {
-    pub const ALL: [Self; 7] =
-        [Self::Plain, Self::TrustedFabric, Self::Staged, Self::Direct, Self::PeerStaging, Self::Link, Self::PadAhead];
-
-    /// The name as files and outputs have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::TrustedFabric => "trusted_fabric",
-            Self::Staged => "staged",
-            Self::Direct => "direct",
-            Self::PeerStaging => "peer_staging",
-            Self::Link => "link",
-            Self::PadAhead => "pad_ahead",
-        }
-    }
-
     /// Whether what passes between GPUs is sealed.
     pub const fn seals(self) -> bool {
         matches!(self, Self::Staged | Self::Direct | Self::PeerStaging | Self::Link | Self::PadAhead)

@@ -12,32 +12,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When consumers may see plaintext.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Release {
-    /// Plaintext waits in a quarantine buffer.
-    Hold,
-    /// Plaintext waits in a quarantine buffer, but for the first bytes, which go ahead of their verdict.
-    Skid,
-    /// Plaintext lands in memory; the semaphore waits.
-    WithholdCompletion,
-    /// Consumers start before the verdict and are squashed on failure.
-    Eager,
+crate::units::named! {
+    /// When consumers may see plaintext.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Release {
+        /// Plaintext waits in a quarantine buffer.
+        Hold = "hold",
+        /// Plaintext waits in a quarantine buffer, but for the first bytes, which go ahead of their verdict.
+        Skid = "skid",
+        /// Plaintext lands in memory; the semaphore waits.
+        WithholdCompletion = "withhold_completion",
+        /// Consumers start before the verdict and are squashed on failure.
+        Eager = "eager",
+    }
 }
 
 impl Release {
-    pub const ALL: [Self; 4] = [Self::Hold, Self::Skid, Self::WithholdCompletion, Self::Eager];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hold => "hold",
-            Self::Skid => "skid",
-            Self::WithholdCompletion => "withhold_completion",
-            Self::Eager => "eager",
-        }
-    }
-
     /// What becomes of plaintext, in a few words.
     pub const fn summary(self) -> &'static str {
         match self {

@@ -4,56 +4,40 @@ use super::{Ns, error::ReplayError, play::Played, question::Question, rules::Cau
 use crate::config::Resolved;
 use serde::Serialize;
 
-/// A cause, in the order in which they are left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// One session for each GPU: copies wait for each other.
-    LostOverlap,
-    /// Copies hold the host until they are done.
-    Synchrony,
-    /// The CPU seals and opens.
-    Cipher,
-    /// Memory that copies pass on the host.
-    Staging,
-    /// Submission of copies, and the notice that they are done.
-    CopySubmission,
-    /// Tags: fetched, computed, compared.
-    Authentication,
-    /// The link and the copy engine as confidential computing has them.
-    Link,
-    /// What simulated copies take longer than those of the trace, without confidential computing.
-    CopyModel,
-    /// Collectives of several GPUs.
-    Collectives,
-    /// Launches of kernels and fills.
-    Launches,
-    /// Waits for the GPU, in addition to what they wait for.
-    Waits,
-    OtherCalls,
-    /// Creation of the context.
-    Context,
+crate::units::named! {
+    /// A cause, in the order in which they are left out.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Cause {
+        /// One session for each GPU: copies wait for each other.
+        LostOverlap = "lost overlap: copies of a GPU share one cipher",
+        /// Copies hold the host until they are done.
+        Synchrony = "synchrony: copies hold the host until they are done",
+        /// The CPU seals and opens.
+        Cipher = "cipher: the CPU seals and opens",
+        /// Memory that copies pass on the host.
+        Staging = "staging: memory that sealed copies pass",
+        /// Submission of copies, and the notice that they are done.
+        CopySubmission = "submission and completion of copies",
+        /// Tags: fetched, computed, compared.
+        Authentication = "authentication: tags fetched and checked",
+        /// The link and the copy engine as confidential computing has them.
+        Link = "link and copy engine with CC",
+        /// What simulated copies take longer than those of the trace, without confidential computing.
+        CopyModel = "model: simulated copies against those of the trace, off",
+        /// Collectives of several GPUs.
+        Collectives = "collectives: what their hops take longer",
+        /// Launches of kernels and fills.
+        Launches = "launches and fills",
+        /// Waits for the GPU, in addition to what they wait for.
+        Waits = "waits: completions take longer to be seen",
+        OtherCalls = "other calls",
+        /// Creation of the context.
+        Context = "creation of the context",
+    }
 }
 
 impl Cause {
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::LostOverlap => "lost overlap: copies of a GPU share one cipher",
-            Self::Synchrony => "synchrony: copies hold the host until they are done",
-            Self::Cipher => "cipher: the CPU seals and opens",
-            Self::Staging => "staging: memory that sealed copies pass",
-            Self::CopySubmission => "submission and completion of copies",
-            Self::Authentication => "authentication: tags fetched and checked",
-            Self::Link => "link and copy engine with CC",
-            Self::CopyModel => "model: simulated copies against those of the trace, off",
-            Self::Collectives => "collectives: what their hops take longer",
-            Self::Launches => "launches and fills",
-            Self::Waits => "waits: completions take longer to be seen",
-            Self::OtherCalls => "other calls",
-            Self::Context => "creation of the context",
-        }
-    }
-
     /// Settings that leave out a cause that is in the copies themselves.
     const fn settings(self) -> &'static [&'static str] {
         match self {

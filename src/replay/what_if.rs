@@ -395,7 +395,7 @@ pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
     for share in shares.iter().filter(|share| sum > 0 && loss(share) as f64 >= LARGE * sum as f64) {
         if !helped(share.cause) {
             let part = 100.0 * loss(share) as f64 / sum as f64;
-            let text = format!("{}, {part:.0} % of the loss: no change that was tried helps", share.cause.words());
+            let text = format!("{}, {part:.0} % of the loss: no change that was tried helps", share.cause.name());
             all.push(Advice { about: format!("{:?}", share.cause), text, gain: 0.0 });
         }
     }

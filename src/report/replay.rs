@@ -254,7 +254,7 @@ fn difference(text: &mut String, shown: &Shown<'_>) {
     for (share, ns) in shown.breakdown.iter().map(|share| (share, of_share(share))).filter(|(_, ns)| *ns != 0) {
         let Share { cause, .. } = share;
         let part = if all == 0 { 0.0 } else { 100.0 * ns as f64 / all as f64 };
-        table.row([signed(ns), format!("{part:.1} %"), cause.words().to_owned()]);
+        table.row([signed(ns), format!("{part:.1} %"), cause.name().to_owned()]);
     }
     self::table(text, 2, &table, false);
     text.push('\n');

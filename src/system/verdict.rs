@@ -11,33 +11,19 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What faults come to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultClass {
-    /// All copies are right, and no unit has signalled an error.
-    Harmless,
-    /// A unit has signalled an error, and no copy was reported complete before that is wrong.
-    Detected,
-    /// A copy is wrong that was reported complete before any uncorrected error was signalled.
-    Silent,
-    /// The machine waits for what never comes, and has no timeout for it.
-    Hang,
-}
-
-impl FaultClass {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Harmless, Self::Detected, Self::Silent, Self::Hang];
-
-    /// Its name in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Harmless => "harmless",
-            Self::Detected => "detected",
-            Self::Silent => "silent",
-            Self::Hang => "hang",
-        }
+crate::units::named! {
+    /// What faults come to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FaultClass {
+        /// All copies are right, and no unit has signalled an error.
+        Harmless = "harmless",
+        /// A unit has signalled an error, and no copy was reported complete before that is wrong.
+        Detected = "detected",
+        /// A copy is wrong that was reported complete before any uncorrected error was signalled.
+        Silent = "silent",
+        /// The machine waits for what never comes, and has no timeout for it.
+        Hang = "hang",
     }
 }
 

@@ -3,26 +3,16 @@
 use super::selector::Selector;
 use serde::{Deserialize, Serialize};
 
-/// The class of a point. Each point has one; where several could be said, it is the first of them here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// Parameters were fitted to it, or may be.
-    Fitted,
-    /// It was seen while a parameter, or the form of a mechanism, was chosen.
-    Informed,
-    HeldOut,
-}
-
-impl Class {
-    pub const ALL: [Self; 3] = [Self::Fitted, Self::Informed, Self::HeldOut];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fitted => "fitted",
-            Self::Informed => "informed",
-            Self::HeldOut => "held out",
-        }
+crate::units::named! {
+    /// The class of a point. Each point has one; where several could be said, it is the first of them here.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Class {
+        /// Parameters were fitted to it, or may be.
+        Fitted = "fitted",
+        /// It was seen while a parameter, or the form of a mechanism, was chosen.
+        Informed = "informed",
+        HeldOut = "held out",
     }
 }
 

@@ -51,13 +51,15 @@ const SHIPPED: &str = include_str!("../../validation/accuracy.csv");
 /// A held-out error above this is stated beside the figures that rest on it, in percent.
 const STATED_ABOVE: f64 = 15.0;
 
-/// What a figure may rest on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Copies between host and GPU.
-    Copies,
-    Sms,
-    Collectives,
+crate::units::named! {
+    /// What a figure may rest on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Part {
+        /// Copies between host and GPU.
+        Copies = "copies",
+        Sms = "AES-GCM on SMs",
+        Collectives = "collectives",
+    }
 }
 
 impl Part {
@@ -67,14 +69,6 @@ impl Part {
             "sm_kernels" => Self::Sms,
             "collectives" => Self::Collectives,
             _ => Self::Copies,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Copies => "copies",
-            Self::Sms => "AES-GCM on SMs",
-            Self::Collectives => "collectives",
         }
     }
 }

@@ -4,45 +4,29 @@ use crate::units::Femtos;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// A bit of what passes is inverted.
-    Flip,
-    /// A bit of the framing token is inverted.
-    FlipToken,
-    /// What passes is lost.
-    Drop,
-    /// What passes comes twice.
-    Duplicate,
-    /// What passes changes places with what comes next.
-    Reorder,
-    /// A counter takes a step too many.
-    Skip,
-    /// A bit of a register is held at 0.
-    Stuck0,
-    /// A bit of a register is held at 1.
-    Stuck1,
-    /// A bit of a protected TLP is inverted above the LCRC, where only IDE can detect it.
-    IdeFlip,
-}
-
-impl FaultKind {
-    /// The name as a fault point ends.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Flip => "flip",
-            Self::FlipToken => "flip_token",
-            Self::Drop => "drop",
-            Self::Duplicate => "duplicate",
-            Self::Reorder => "reorder",
-            Self::Skip => "skip",
-            Self::Stuck0 => "stuck0",
-            Self::Stuck1 => "stuck1",
-            Self::IdeFlip => "ide_flip",
-        }
+crate::units::named! {
+    /// What goes wrong.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FaultKind {
+        /// A bit of what passes is inverted.
+        Flip = "flip",
+        /// A bit of the framing token is inverted.
+        FlipToken = "flip_token",
+        /// What passes is lost.
+        Drop = "drop",
+        /// What passes comes twice.
+        Duplicate = "duplicate",
+        /// What passes changes places with what comes next.
+        Reorder = "reorder",
+        /// A counter takes a step too many.
+        Skip = "skip",
+        /// A bit of a register is held at 0.
+        Stuck0 = "stuck0",
+        /// A bit of a register is held at 1.
+        Stuck1 = "stuck1",
+        /// A bit of a protected TLP is inverted above the LCRC, where only IDE can detect it.
+        IdeFlip = "ide_flip",
     }
 }
 

@@ -12,6 +12,7 @@
 //! Times can be added, subtracted and multiplied; an operator never wraps around.
 
 mod fixed;
+mod named;
 mod quantity;
 mod time;
 mod types;

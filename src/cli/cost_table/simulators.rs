@@ -25,18 +25,11 @@ pub(super) enum Simulator {
     Vidur,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Mode {
-    Off,
-    Cc,
-}
-
-impl Mode {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Cc => "cc",
-        }
+crate::units::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+    pub(super) enum Mode {
+        Off = "off",
+        Cc = "cc",
     }
 }
 

@@ -24,34 +24,20 @@ const CURVE: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 2
 /// The path of a message is that of a copy of at most so much.
 const PATH: u64 = 4 << 20;
 
-/// What may be asked of a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
-    /// The machine's parameters and costs.
-    Describe,
-    /// The copy, soon.
-    Quick,
-    /// The copy, and what limits it.
-    Run,
-    /// The way of a message, and of the time.
-    Path,
-    /// The rate by the size of a copy, beside the designs that are always compared.
-    Curve,
-}
-
-impl Question {
-    /// All of them, in the order in which the page asks.
-    pub const ALL: [Self; 5] = [Self::Describe, Self::Quick, Self::Run, Self::Path, Self::Curve];
-
-    /// What the page calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Describe => "describe",
-            Self::Quick => "quick",
-            Self::Run => "run",
-            Self::Path => "path",
-            Self::Curve => "curve",
-        }
+crate::units::named! {
+    /// What may be asked of a state.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Question {
+        /// The machine's parameters and costs.
+        Describe = "describe",
+        /// The copy, soon.
+        Quick = "quick",
+        /// The copy, and what limits it.
+        Run = "run",
+        /// The way of a message, and of the time.
+        Path = "path",
+        /// The rate by the size of a copy, beside the designs that are always compared.
+        Curve = "curve",
     }
 }
 

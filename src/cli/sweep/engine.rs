@@ -12,16 +12,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Who runs the points.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Engine {
-    /// Threads of this process
-    #[default]
-    Local,
-    /// Workers of HyperQueue, wherever they are: this process submits, shows progress and writes the table
-    Hq,
-    /// Jobs of Slurm: two scripts are written, and the commands that submit them are printed
-    Slurm,
+crate::units::named! {
+    /// Who runs the points.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+    pub(super) enum Engine {
+        /// Threads of this process
+        #[default]
+        Local = "local",
+        /// Workers of HyperQueue, wherever they are: this process submits, shows progress and writes the table
+        Hq = "hq",
+        /// Jobs of Slurm: two scripts are written, and the commands that submit them are printed
+        Slurm = "slurm",
+    }
 }
 
 /// How points become jobs.
@@ -101,16 +103,6 @@ impl EngineArguments {
             Ended::Study(error) => error.into(),
         })?;
         Ok(chunk_size(points, begun.elapsed().as_secs_f64(), seconds, missing - points.min(missing)))
-    }
-}
-
-impl Engine {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Hq => "hq",
-            Self::Slurm => "slurm",
-        }
     }
 }
 

@@ -12,45 +12,22 @@ use crate::pcie::wire::{
 };
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
-    Tlp,
-    Dllp,
-    Idle,
-    EndOfDataStream,
-    Flit,
-    FlitTlp,
-    Nop,
-    Unreadable,
+crate::units::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(super) enum Kind {
+        Tlp = "tlp",
+        Dllp = "dllp",
+        Idle = "idle",
+        EndOfDataStream = "end_of_data_stream",
+        Flit = "flit",
+        FlitTlp = "flit_tlp",
+        Nop = "nop",
+        Unreadable = "unreadable",
+    }
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 8] = [
-        Self::Tlp,
-        Self::Dllp,
-        Self::Idle,
-        Self::EndOfDataStream,
-        Self::Flit,
-        Self::FlitTlp,
-        Self::Nop,
-        Self::Unreadable,
-    ];
-
-    /// As it stands in JSON.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Tlp => "tlp",
-            Self::Dllp => "dllp",
-            Self::Idle => "idle",
-            Self::EndOfDataStream => "end_of_data_stream",
-            Self::Flit => "flit",
-            Self::FlitTlp => "flit_tlp",
-            Self::Nop => "nop",
-            Self::Unreadable => "unreadable",
-        }
-    }
-
     /// The keys that an object of this kind may have.
     pub(super) const fn keys(self) -> &'static [&'static str] {
         match self {

@@ -3,38 +3,21 @@
 use crate::units::Femtos;
 use serde::Serialize;
 
-/// A stage of a message's way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// At a thread of the CPU's cipher.
-    Cipher,
-    Staging,
-    /// From the doorbell to the copy engine.
-    Submission,
-    Link,
-    Engine,
-    Tag,
-    /// Until its push is released.
-    Release,
-}
-
-impl Stage {
-    /// All of them, as a message to the GPU goes through them.
-    pub const ALL: [Self; 7] =
-        [Self::Cipher, Self::Staging, Self::Submission, Self::Link, Self::Engine, Self::Tag, Self::Release];
-
-    /// The name as outputs print it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cipher => "cipher",
-            Self::Staging => "staging",
-            Self::Submission => "submission",
-            Self::Link => "link",
-            Self::Engine => "engine",
-            Self::Tag => "tag",
-            Self::Release => "release",
-        }
+crate::units::named! {
+    /// A stage of a message's way.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Stage {
+        /// At a thread of the CPU's cipher.
+        Cipher = "cipher",
+        Staging = "staging",
+        /// From the doorbell to the copy engine.
+        Submission = "submission",
+        Link = "link",
+        Engine = "engine",
+        Tag = "tag",
+        /// Until its push is released.
+        Release = "release",
     }
 }
 

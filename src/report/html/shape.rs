@@ -12,17 +12,19 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// `sealsim run` and `rerun`.
-    Run,
-    Compare,
-    Sweep,
-    Replay,
-    Validate,
-    /// `sealsim faults --exhaustive single`.
-    Faults,
+crate::units::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// `sealsim run` and `rerun`.
+        Run = "run",
+        Compare = "compare",
+        Sweep = "sweep",
+        Replay = "replay",
+        Validate = "validate",
+        /// `sealsim faults --exhaustive single`.
+        Faults = "faults",
+    }
 }
 
 /// A JSON that was recognised.
@@ -44,18 +46,6 @@ const FIELDS: [(Kind, &[&str]); 7] = [
 ];
 
 impl Kind {
-    /// The verb that gives such results.
-    pub const fn verb(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Compare => "compare",
-            Self::Sweep => "sweep",
-            Self::Replay => "replay",
-            Self::Validate => "validate",
-            Self::Faults => "faults",
-        }
-    }
-
     fn of(value: &Value) -> Result<Self, PageError> {
         let unknown = |what: String| PageError::Unknown(what);
         let fields = value.as_object().ok_or_else(|| unknown("it is not an object".into()))?;
@@ -82,7 +72,7 @@ impl Kind {
 /// Tells what a JSON is, and checks what a page draws of it.
 pub fn told(json: &str) -> Result<Told, PageError> {
     let kind = Kind::of(&parse_json(json).map_err(PageError::not_json)?)?;
-    let malformed = |error: serde_json::Error| PageError::Malformed { verb: kind.verb(), reason: error.to_string() };
+    let malformed = |error: serde_json::Error| PageError::Malformed { verb: kind.name(), reason: error.to_string() };
     let (title, timeline) = match kind {
         Kind::Run => {
             let run: Run = serde_json::from_str(json).map_err(malformed)?;

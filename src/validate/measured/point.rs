@@ -9,43 +9,28 @@ use crate::{
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Whether confidential computing was on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    Off,
-    Cc,
+crate::units::named! {
+    /// Whether confidential computing was on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Mode {
+        Off = "off",
+        Cc = "cc",
+    }
 }
 
 impl Mode {
     /// As tables write it.
     pub const NAMES: [(&'static str, Self); 2] = [("off", Self::Off), ("cc", Self::Cc)];
-
-    /// As tables write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Cc => "cc",
-        }
-    }
 }
 
-/// Where the host's end of a copy lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HostMemory {
-    Pinned,
-    Pageable,
-    /// None: both ends are on the GPU.
-    Device,
-}
-
-impl HostMemory {
-    /// As tables write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Pageable => "pageable",
-            Self::Device => "device",
-        }
+crate::units::named! {
+    /// Where the host's end of a copy lies.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum HostMemory {
+        Pinned = "pinned",
+        Pageable = "pageable",
+        /// None: both ends are on the GPU.
+        Device = "device",
     }
 }
 

@@ -2,40 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What GPUs do together. All but the last are as rings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Collective {
-    /// Each ends with the sum of all buffers: a reduce-scatter, then an all-gather.
-    AllReduce,
-    /// Each ends with its part of the sum.
-    ReduceScatter,
-    /// Each begins with a part, and ends with all parts.
-    AllGather,
-    /// All end with the buffer of the first, which passes it on along a chain.
-    Broadcast,
-    /// Each has a part for each other.
-    AllToAll,
-    /// The sum again, up a binary tree and down.
-    TreeAllReduce,
+crate::units::named! {
+    /// What GPUs do together. All but the last are as rings.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Collective {
+        /// Each ends with the sum of all buffers: a reduce-scatter, then an all-gather.
+        AllReduce = "all-reduce",
+        /// Each ends with its part of the sum.
+        ReduceScatter = "reduce-scatter",
+        /// Each begins with a part, and ends with all parts.
+        AllGather = "all-gather",
+        /// All end with the buffer of the first, which passes it on along a chain.
+        Broadcast = "broadcast",
+        /// Each has a part for each other.
+        AllToAll = "all-to-all",
+        /// The sum again, up a binary tree and down.
+        TreeAllReduce = "tree-all-reduce",
+    }
 }
 
 impl Collective {
-    pub const ALL: [Self; 6] =
-        [Self::AllReduce, Self::ReduceScatter, Self::AllGather, Self::Broadcast, Self::AllToAll, Self::TreeAllReduce];
-
-    /// The name as files and outputs have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all-reduce",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllGather => "all-gather",
-            Self::Broadcast => "broadcast",
-            Self::AllToAll => "all-to-all",
-            Self::TreeAllReduce => "tree-all-reduce",
-        }
-    }
-
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -20,43 +20,28 @@ pub struct TraceError {
     others: Vec<Self>,
 }
 
-/// What sort of thing is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The system refused, or the compression is damaged.
-    Unreadable,
-    Stopped,
-    /// No format that is read.
-    Unrecognised,
-    /// Not of the form that its format has.
-    Syntax,
-    /// It ends in the middle.
-    Truncated,
-    /// A column, table or field is missing.
-    Missing,
-    Event,
-    /// Dates that cannot be of one clock.
-    Clock,
-    /// Nothing that a GPU did.
-    NoDevice,
-    /// Errors that are only counted.
-    More,
-}
-
-impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Unreadable => "unreadable",
-            Self::Stopped => "stopped",
-            Self::Unrecognised => "unrecognised",
-            Self::Syntax => "syntax",
-            Self::Truncated => "truncated",
-            Self::Missing => "missing",
-            Self::Event => "event",
-            Self::Clock => "clock",
-            Self::NoDevice => "no_device",
-            Self::More => "more",
-        }
+crate::units::named! {
+    /// What sort of thing is wrong.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Kind {
+        /// The system refused, or the compression is damaged.
+        Unreadable = "unreadable",
+        Stopped = "stopped",
+        /// No format that is read.
+        Unrecognised = "unrecognised",
+        /// Not of the form that its format has.
+        Syntax = "syntax",
+        /// It ends in the middle.
+        Truncated = "truncated",
+        /// A column, table or field is missing.
+        Missing = "missing",
+        Event = "event",
+        /// Dates that cannot be of one clock.
+        Clock = "clock",
+        /// Nothing that a GPU did.
+        NoDevice = "no_device",
+        /// Errors that are only counted.
+        More = "more",
     }
 }
 

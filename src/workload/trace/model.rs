@@ -44,19 +44,21 @@ pub struct Trace {
     pub assumed: Vec<String>,
 }
 
-/// What a trace was read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// JSON of the PyTorch profiler.
-    Kineto,
-    /// Tables that `nsys stats` prints.
-    NsightCsv,
-    /// Database that `nsys export` writes.
-    NsightSqlite,
-    /// Execution trace of MLCommons.
-    Chakra,
-    /// No trace: what a workload file says.
-    Workload,
+crate::units::named! {
+    /// What a trace was read from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Format {
+        /// JSON of the PyTorch profiler.
+        Kineto = "PyTorch profiler (Kineto) JSON",
+        /// Tables that `nsys stats` prints.
+        NsightCsv = "Nsight Systems CSV",
+        /// Database that `nsys export` writes.
+        NsightSqlite = "Nsight Systems SQLite export",
+        /// Execution trace of MLCommons.
+        Chakra = "Chakra execution trace",
+        /// No trace: what a workload file says.
+        Workload = "workload file",
+    }
 }
 
 /// An operation or a call, by its place.
@@ -126,18 +128,5 @@ impl Trace {
         let device = self.device.iter().map(|op| op.start_ns + op.duration_ns);
         let calls = self.calls.iter().map(|call| call.start_ns + call.duration_ns);
         device.chain(calls).max().unwrap_or(0)
-    }
-}
-
-impl Format {
-    /// As messages write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kineto => "PyTorch profiler (Kineto) JSON",
-            Self::NsightCsv => "Nsight Systems CSV",
-            Self::NsightSqlite => "Nsight Systems SQLite export",
-            Self::Chakra => "Chakra execution trace",
-            Self::Workload => "workload file",
-        }
     }
 }

@@ -6,50 +6,25 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
-/// In what messages differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    KeyBits,
-    KeyChange,
-    Iv,
-    Counter,
-    Aad,
-    Text,
-    Tag,
-    Outcome,
-    Bytes,
+crate::units::named! {
+    /// In what messages differ.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Dimension {
+        KeyBits = "key bits",
+        KeyChange = "key",
+        Iv = "IV",
+        Counter = "counter",
+        Aad = "AAD",
+        Text = "text",
+        Tag = "tag bits",
+        Outcome = "outcome",
+        Bytes = "bytes",
+    }
 }
 
 const LENGTHS: [&str; 6] = ["none", "part of a block", "one block", "whole blocks", "blocks and a part", "long"];
 
 impl Dimension {
-    pub const ALL: [Self; 9] = [
-        Self::KeyBits,
-        Self::KeyChange,
-        Self::Iv,
-        Self::Counter,
-        Self::Aad,
-        Self::Text,
-        Self::Tag,
-        Self::Outcome,
-        Self::Bytes,
-    ];
-
-    /// As reports call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::KeyBits => "key bits",
-            Self::KeyChange => "key",
-            Self::Iv => "IV",
-            Self::Counter => "counter",
-            Self::Aad => "AAD",
-            Self::Text => "text",
-            Self::Tag => "tag bits",
-            Self::Outcome => "outcome",
-            Self::Bytes => "bytes",
-        }
-    }
-
     /// Its choices.
     pub const fn bins(self) -> &'static [&'static str] {
         match self {

@@ -35,78 +35,39 @@ pub struct Given<'a> {
     pub direction: SealOpen,
 }
 
-/// A stage of a datapath.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// H = E(K, 0).
-    H,
-    /// A power of H, by its exponent.
-    Power,
-    /// J0.
-    J0,
-    /// A block that enters an AES lane.
-    Counter,
-    /// The state after a round of AES; round 0 is the first key addition.
-    AesState,
-    /// A block of keystream at the end of its lane.
-    Keystream,
-    /// E(K, J0), or the mask of a further chain.
-    Mask,
-    /// A block of text that comes in.
-    TextIn,
-    /// A block of text that is valid at the output.
-    TextOut,
-    /// A block that enters GHASH.
-    GhashIn,
-    /// A product in GF(2^128) of two operands, reduced.
-    Product,
-    /// An accumulator or a sum of a GHASH unit has a new value.
-    Accumulator,
-    /// The value of GHASH; of several chains, each.
-    Ghash,
-    /// The tag; of several chains, each.
-    Tag,
-}
-
-impl Stage {
-    /// All of them, as a message goes through them.
-    pub const ALL: [Self; 14] = [
-        Self::H,
-        Self::Power,
-        Self::J0,
-        Self::Counter,
-        Self::AesState,
-        Self::Keystream,
-        Self::Mask,
-        Self::TextIn,
-        Self::TextOut,
-        Self::GhashIn,
-        Self::Product,
-        Self::Accumulator,
-        Self::Ghash,
-        Self::Tag,
-    ];
-
-    /// The name as outputs print it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::H => "h",
-            Self::Power => "power",
-            Self::J0 => "j0",
-            Self::Counter => "counter",
-            Self::AesState => "aes_state",
-            Self::Keystream => "keystream",
-            Self::Mask => "mask",
-            Self::TextIn => "text_in",
-            Self::TextOut => "text_out",
-            Self::GhashIn => "ghash_in",
-            Self::Product => "product",
-            Self::Accumulator => "accumulator",
-            Self::Ghash => "ghash",
-            Self::Tag => "tag",
-        }
+crate::units::named! {
+    /// A stage of a datapath.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Stage {
+        /// H = E(K, 0).
+        H = "h",
+        /// A power of H, by its exponent.
+        Power = "power",
+        /// J0.
+        J0 = "j0",
+        /// A block that enters an AES lane.
+        Counter = "counter",
+        /// The state after a round of AES; round 0 is the first key addition.
+        AesState = "aes_state",
+        /// A block of keystream at the end of its lane.
+        Keystream = "keystream",
+        /// E(K, J0), or the mask of a further chain.
+        Mask = "mask",
+        /// A block of text that comes in.
+        TextIn = "text_in",
+        /// A block of text that is valid at the output.
+        TextOut = "text_out",
+        /// A block that enters GHASH.
+        GhashIn = "ghash_in",
+        /// A product in GF(2^128) of two operands, reduced.
+        Product = "product",
+        /// An accumulator or a sum of a GHASH unit has a new value.
+        Accumulator = "accumulator",
+        /// The value of GHASH; of several chains, each.
+        Ghash = "ghash",
+        /// The tag; of several chains, each.
+        Tag = "tag",
     }
 }
 
