@@ -14,6 +14,7 @@ use crate::{
     files::{Visible, is_hidden, visible},
     report::layout::{self, WIDTH},
 };
+use clap::ValueEnum;
 use miette::{MietteHandlerOpts, Report, ReportHandler, miette};
 use std::{
     borrow::Cow,
@@ -22,6 +23,15 @@ use std::{
     path::Path,
     sync::{Mutex, OnceLock, PoisonError},
 };
+
+/// How results are printed, where that is all there is to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
 
 /// Why standard output takes no more. It is one for the whole process.
 static LOST: OnceLock<io::Error> = OnceLock::new();

@@ -61,7 +61,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ParetoFormat {
+pub(super) enum ParetoFormat {
     /// Axes and objectives, for people.
     Text,
     /// All columns, an object per point.

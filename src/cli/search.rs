@@ -1,6 +1,6 @@
 //! `sealsim search`: the front of a study from a part of its points. The Python package searches; this verb says what it takes, and calls it.
 
-use super::{Failure, OverlayArguments, WorkArguments, sample::SampleArgument};
+use super::{Failure, OverlayArguments, WorkArguments, pareto::ParetoFormat, sample::SampleArgument};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::{
@@ -55,8 +55,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// How to print the front.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = ParetoFormat::Text)]
+    format: ParetoFormat,
     #[command(flatten)]
     over: OverArguments,
     #[command(flatten)]
@@ -109,16 +109,6 @@ enum Sampler {
     Tpe,
     /// Chance.
     Random,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// Axes and objectives, for people.
-    Text,
-    /// All columns, an object per point.
-    Json,
-    /// All columns, as in points.csv.
-    Csv,
 }
 
 /// Runs the verb: this process becomes that of Python, which has the same arguments.

@@ -1,6 +1,10 @@
 //! `sealsim vectors`: messages for benches of AEADs.
 
-use super::{Failure, output, run::Interruption};
+use super::{
+    Failure,
+    output::{self, Format},
+    run::Interruption,
+};
 use crate::{
     files::WholeFile,
     validate::vectors::{
@@ -74,8 +78,8 @@ struct Generate {
     #[arg(long)]
     stages: bool,
     /// How the coverage is printed.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,14 +94,6 @@ enum StyleName {
     Csv,
     /// Words of 128 bits for $readmemh
     Memh,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
 }
 
 /// What is printed about a set.
@@ -127,8 +123,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--out", Some(&generate.out))?;
     let report = generate.write(style)?;
     match generate.format {
-        ReportFormat::Json => output::print(&output::json(&report)?),
-        ReportFormat::Text => output::print(&output::fitted(&report.text())),
+        Format::Json => output::print(&output::json(&report)?),
+        Format::Text => output::print(&output::fitted(&report.text())),
     }
     Ok(())
 }

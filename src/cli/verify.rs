@@ -3,7 +3,7 @@
 use super::{
     Failure,
     engine::judged,
-    output::{self, Output},
+    output::{self, Format, Output},
 };
 use crate::aead::bytes::Scheme;
 use crate::config::{Layers, StandaloneEngine};
@@ -15,7 +15,7 @@ use crate::validate::vectors::{
     Algorithm, Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts,
     join, judge, parse,
 };
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
@@ -62,16 +62,8 @@ struct Vectors {
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     trace_failure: Option<String>,
     /// How the counts are printed.
-    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
-    format: VerifyFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum VerifyFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Debug, Serialize)]
@@ -312,9 +304,9 @@ impl Trace {
     }
 }
 
-fn print(outcome: &Outcome, format: VerifyFormat) -> io::Result<()> {
+fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
     let mut out = Output;
-    if format == VerifyFormat::Json {
+    if format == Format::Json {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);
     }

@@ -247,41 +247,13 @@ fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenanc
     Ok(Provenance { kind, source: text("source")?, low: bound("low")?, high: bound("high")? })
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn read(text: String) -> Result<Layer, ConfigError> {
         let source = Source { name: "random".into(), text, origin: Origin::CommandLine };
         Layer::read(Arc::new(source))
-    }
-
-    /// Lines that come near a configuration, broken in every way.
-    fn nearly_a_configuration() -> impl Strategy<Value = String> {
-        let key = "(link|engine.ghash|provenance|provenance.link.flight|extends|kind|low|\\PC{0,3})";
-        let value = "(\"1 GHz\"|4|1e400|-0x1|\\{ kind = \"assumed\" \\}|\\[\\[\\]|1979-05-27|nan|\"\\PC{0,4}|)";
-        let line =
-            proptest::string::string_regex(&format!("(\\[{key}\\]|\\[\\[{key}\\]\\]|{key} *= *{value})\n?")).unwrap();
-        proptest::collection::vec(line, 0..8).prop_map(|lines| lines.concat())
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_the_reader_panic(text in nearly_a_configuration()) {
-            if let Err(error) = read(text) {
-                let shown = format!("{:?}", miette::Report::new(error));
-                prop_assert!(shown.contains("config::"));
-            }
-        }
-
-        #[test]
-        fn no_setting_makes_the_reader_panic(path in "\\PC{0,6}|link|link.lanes|engine.ghash", value in "\\PC{0,8}|[{\\[\"]\\PC{0,8}") {
-            if let Err(error) = Layer::set(&format!("{path}={value}")) {
-                let shown = format!("{:?}", miette::Report::new(error));
-                prop_assert!(shown.contains("config::"));
-            }
-        }
     }
 
     #[test]

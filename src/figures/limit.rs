@@ -50,7 +50,7 @@ pub struct Found {
 }
 
 /// What limited a copy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LimitedBy {
     /// The unit at which it shows.
     pub unit: String,
@@ -96,13 +96,7 @@ impl LimitedBy {
             behind: limiter.behind.map(|place| place + 1),
             parameter: limiter.parameter.clone().filter(|_| value.is_some()),
             value,
-            measured: false,
-            relaxed_to: None,
-            gain_percent: None,
-            with: None,
-            next: None,
-            together: None,
-            best: Vec::new(),
+            ..Self::default()
         }
     }
 

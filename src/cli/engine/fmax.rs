@@ -1,6 +1,6 @@
 //! `sealsim engine --fmax`: the clock that an engine's stages reach.
 
-use super::{Arguments, EngineFormat, Failure, Standard, fitted};
+use super::{Arguments, Failure, Format, Standard, fitted};
 use crate::config::StandaloneEngine;
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::library::{DEFAULT, Library};
@@ -37,8 +37,8 @@ pub(super) fn run(arguments: &Arguments, engine: &StandaloneEngine) -> Result<()
     let timing = timing.ok_or_else(none)?;
     let mut out = Standard;
     let written = match arguments.format {
-        EngineFormat::Text => fitted(&mut out, |out| text(out, &arguments.config, library, &timing)),
-        EngineFormat::Json => {
+        Format::Text => fitted(&mut out, |out| text(out, &arguments.config, library, &timing)),
+        Format::Json => {
             let [fastest_hz, fastest_wired_hz] = timing.fastest();
             let document = Document {
                 config: &arguments.config,

@@ -1,6 +1,6 @@
 //! `sealsim engine` with one message given by its bytes: from a vector file or as hexadecimal.
 
-use super::{Arguments, EngineFormat, Failure, Standard, fitted, judged};
+use super::{Arguments, Failure, Format, Standard, fitted, judged};
 use crate::cli::output;
 use crate::config::{Role, Shipped};
 use crate::files::read_text;
@@ -234,8 +234,8 @@ impl Shown<'_> {
     fn print(&self) -> io::Result<()> {
         let mut out = Standard;
         match self.arguments.format {
-            EngineFormat::Text => fitted(&mut out, |out| self.text(out))?,
-            EngineFormat::Json => {
+            Format::Text => fitted(&mut out, |out| self.text(out))?,
+            Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &self.document())?;
                 writeln!(out)?;
             }

@@ -7,14 +7,14 @@ mod other;
 
 use super::{
     Failure,
-    output::{self, Output as Standard},
+    output::{self, Format, Output as Standard},
 };
 use crate::config::{Layers, Role, Shipped, StandaloneEngine};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use crate::gcm::standalone::{Outcome, StandaloneError, Trace, run as run_standalone};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -74,20 +74,12 @@ pub struct Arguments {
     #[command(flatten)]
     message: message::MessageArguments,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = EngineFormat::Text)]
-    format: EngineFormat,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// A message of 1 GiB; GCM itself ends at 2^32 - 2 blocks.
 const MOST_BLOCKS: u64 = 1 << 26;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EngineFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
 
 /// What is printed as JSON: the first message's cycles and bytes, then all messages.
 #[derive(Debug, Serialize)]
@@ -132,8 +124,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        EngineFormat::Text => fitted(&mut out, |out| text(out, arguments, &spec, &outcome)),
-        EngineFormat::Json => {
+        Format::Text => fitted(&mut out, |out| text(out, arguments, &spec, &outcome)),
+        Format::Json => {
             let document = Document {
                 config: &arguments.config,
                 key_bits: spec.key_bits,

@@ -1,6 +1,6 @@
 //! `sealsim engine` with an engine of another AEAD than AES-GCM.
 
-use super::{Arguments, EngineFormat, Failure, Standard, fitted, metrics};
+use super::{Arguments, Failure, Format, Standard, fitted, metrics};
 use crate::aead::spec::AeadSpec;
 use crate::aead::standalone::{MessageOutcome, Outcome, StandaloneError, run as run_standalone};
 use crate::config::{Role, Shipped};
@@ -46,8 +46,8 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        EngineFormat::Text => fitted(&mut out, |out| text(out, arguments, &outcome)),
-        EngineFormat::Json => {
+        Format::Text => fitted(&mut out, |out| text(out, arguments, &outcome)),
+        Format::Json => {
             let document = Document {
                 config: &arguments.config,
                 scheme: outcome.scheme,

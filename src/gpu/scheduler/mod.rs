@@ -100,7 +100,7 @@ ports! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scheduler {
     schedule: u64,
     streams: Streams,
@@ -119,15 +119,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler that takes `schedule` cycles to hand over a push.
     pub fn new(schedule: Cycles) -> Self {
-        Self {
-            schedule: schedule.0,
-            streams: Streams::default(),
-            computing: BTreeMap::new(),
-            due: VecDeque::new(),
-            sent: 0,
-            under_way: VecDeque::new(),
-            unknown: 0,
-        }
+        Self { schedule: schedule.0, ..Self::default() }
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {

@@ -105,7 +105,6 @@ impl Case {
 mod tests {
     use super::*;
     use crate::validate::measured::Measured;
-    use proptest::prelude::*;
 
     const TEXT: &str = r#"{"nvbandwidth":{"CUDA Driver Version":13020,"testcases":[
         {"name":"host_to_device_memcpy_ce","status":"Passed","bandwidth_matrix":[["55.0","57.0"]],"average":9,"bufferSize":512},
@@ -130,17 +129,5 @@ mod tests {
         }
         let failed = TEXT.replace("Passed", "Error");
         assert!(nvbandwidth(&failed, Mode::Off).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn no_file_is_too_odd(place in 0usize..700, byte in any::<u8>()) {
-            let mut text = TEXT.as_bytes().to_vec();
-            let place = place % text.len();
-            text[place] = byte;
-            if let Ok(text) = std::str::from_utf8(&text) {
-                let _ = nvbandwidth(text, Mode::Off).map(|found| Measured::read("m", &found.table));
-            }
-        }
     }
 }

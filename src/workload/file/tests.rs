@@ -1,6 +1,5 @@
 use super::*;
 use crate::{system::Pages, units::Femtos};
-use proptest::prelude::*;
 
 fn read(text: &str) -> Result<WorkloadFile, WorkloadFileError> {
     WorkloadFile::parse("test.toml", text.into())
@@ -85,24 +84,6 @@ fn what_unrolls_to_too_much_is_refused_before_it_is_unrolled() {
     assert!(error.contains("far too many copies") && error.contains("at most 16384"), "{error}");
     let error = refused(&nested(6, "{ op = \"sync\" }"));
     assert!(error.contains("far too many operations"), "{error}");
-}
-
-/// Lines that come near a workload, broken in every way.
-fn nearly_a_workload() -> impl Strategy<Value = String> {
-    let field = "(op|stream|size|direction|count|duration|event|index|pages|operations|\\PC{0,2})";
-    let value = "(\"copy\"|\"repeat\"|\"wait\"|\"\\{i\\}\"|\"1 ns\"|\"h2d\"|\"4 B\"|-3|2|true|\\[\\]|\\[\\{\\}\\]|nan|\"\\PC{0,4}|)";
-    let line = proptest::string::string_regex(&format!("(\\[\\[operations\\]\\]|{field} *= *{value})\n?")).unwrap();
-    proptest::collection::vec(line, 0..10).prop_map(|lines| lines.concat())
-}
-
-proptest! {
-    #[test]
-    fn no_text_makes_the_reader_panic(text in nearly_a_workload()) {
-        if let Err(error) = read(&text) {
-            let shown = format!("{:?}", miette::Report::new(error));
-            prop_assert!(shown.contains("workload::"));
-        }
-    }
 }
 
 /// An operation of training with one value written otherwise.

@@ -233,33 +233,40 @@ families! {
     SubChains: sub_chains,
 }
 
+/// The datapath or the timing of a specification; `$alone` makes that of a unit which hashes one of several messages.
+macro_rules! of_spec {
+    ($spec:expr, $of:ident, $alone:ident) => {
+        match $spec {
+            GhashSpec::Serial { multiplier, first_block } => {
+                Self::Serial(serial::$of::new(multiplier, first_block.unwrap_or_default().0))
+            }
+            GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
+                Self::Interleaved(interleaved::$of::new(*ways, *multipliers, *closing, multiplier))
+            }
+            GhashSpec::Aggregated { width, groups, multiplier } => {
+                Self::Aggregated(aggregated::$of::new(*width, *groups, multiplier))
+            }
+            GhashSpec::Folded { powers, fold, multiplier } => {
+                Self::Folded(folded::$of::new(*powers, fold.0, multiplier))
+            }
+            GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
+                Self::Segmented(segmented::$of::new(*units, *segment, *ports, *buffer, unit))
+            }
+            GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
+                Self::SubChains(message_parallel::$alone(*ports, *buffer, unit))
+            }
+            GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
+                Self::SubChains(sub_chains::$of::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
+            }
+        }
+    };
+}
+
 impl GhashUnit {
     /// The unit of a specification, at rest; of one that hashes several messages at a time, one of its units. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
-        match spec {
-            GhashSpec::Serial { multiplier, first_block } => {
-                Self::Serial(serial::GhashUnit::new(multiplier, first_block.unwrap_or_default().0))
-            }
-            GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
-                Self::Interleaved(interleaved::GhashUnit::new(*ways, *multipliers, *closing, multiplier))
-            }
-            GhashSpec::Aggregated { width, groups, multiplier } => {
-                Self::Aggregated(aggregated::GhashUnit::new(*width, *groups, multiplier))
-            }
-            GhashSpec::Folded { powers, fold, multiplier } => {
-                Self::Folded(folded::GhashUnit::new(*powers, fold.0, multiplier))
-            }
-            GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
-                Self::Segmented(segmented::GhashUnit::new(*units, *segment, *ports, *buffer, unit))
-            }
-            GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
-                Self::SubChains(message_parallel::unit(*ports, *buffer, unit))
-            }
-            GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
-                Self::SubChains(sub_chains::GhashUnit::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
-            }
-        }
+        of_spec!(spec, GhashUnit, unit)
     }
 
     /// A message that has one value whatever the family begins in this cycle: a J0 in the making.
@@ -291,29 +298,7 @@ impl TimingModel {
     /// The family's own timing, whether or not it ever makes a block wait.
     #[must_use]
     pub fn of_family(spec: &GhashSpec) -> Self {
-        match spec {
-            GhashSpec::Serial { multiplier, first_block } => {
-                Self::Serial(serial::TimingModel::new(multiplier, first_block.unwrap_or_default().0))
-            }
-            GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
-                Self::Interleaved(interleaved::TimingModel::new(*ways, *multipliers, *closing, multiplier))
-            }
-            GhashSpec::Aggregated { width, groups, multiplier } => {
-                Self::Aggregated(aggregated::TimingModel::new(*width, *groups, multiplier))
-            }
-            GhashSpec::Folded { powers, fold, multiplier } => {
-                Self::Folded(folded::TimingModel::new(*powers, fold.0, multiplier))
-            }
-            GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
-                Self::Segmented(segmented::TimingModel::new(*units, *segment, *ports, *buffer, unit))
-            }
-            GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
-                Self::SubChains(message_parallel::timing(*ports, *buffer, unit))
-            }
-            GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
-                Self::SubChains(sub_chains::TimingModel::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
-            }
-        }
+        of_spec!(spec, TimingModel, timing)
     }
 
     /// A message that has one value whatever the family begins in cycle `at`: a J0 in the making.
