@@ -236,29 +236,6 @@ impl RootComplex {
         Some((place, date, read))
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_reads(now, ports);
-        self.take_write(now, ports);
-        let busy = now.cycle < self.busy_until;
-        let mut at = Wake::NEVER;
-        for RootPort { reads, writes, .. } in &mut ports.roots {
-            if writes.sense_head(now.time) {
-                at = now.cycle + 1;
-            }
-            reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
-            at = at.min(reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
-        }
-        if busy {
-            at = at.min(self.busy_until).min(self.horizon(now.cycle));
-        }
-        let waits = ports.roots.iter().any(|root| !root.writes.is_empty(now.time));
-        if waits {
-            at = at.min(self.next_write);
-        }
-        self.charge_writes(now.cycle, waits);
-        Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
-    }
-
     /// Before this cycle no read that is still to be seen is ready.
     fn horizon(&self, cycle: u64) -> u64 {
         self.next_read.max(cycle + 1) + self.spec.read_latency.0
@@ -414,7 +391,26 @@ impl Unit for RootComplex {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_reads(now, ports);
+        self.take_write(now, ports);
+        let busy = now.cycle < self.busy_until;
+        let mut at = Wake::NEVER;
+        for RootPort { reads, writes, .. } in &mut ports.roots {
+            if writes.sense_head(now.time) {
+                at = now.cycle + 1;
+            }
+            reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
+            at = at.min(reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
+        }
+        if busy {
+            at = at.min(self.busy_until).min(self.horizon(now.cycle));
+        }
+        let waits = ports.roots.iter().any(|root| !root.writes.is_empty(now.time));
+        if waits {
+            at = at.min(self.next_write);
+        }
+        self.charge_writes(now.cycle, waits);
+        Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
     fn catch_up(&mut self, now: Now, ports: &mut Ports) {

@@ -8,7 +8,6 @@ use crate::{
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
     system::{ChannelKey, CopyOutcome, FailedMessage, GpuOutcome},
-    units::Femtos,
 };
 use serde::Serialize;
 
@@ -26,7 +25,7 @@ impl GpuRecord {
     pub(super) fn of<'c>(gpus: &'c [GpuOutcome], copies: impl Iterator<Item = &'c CopyOutcome>) -> Self {
         let works = |place: usize| gpus.iter().map(move |gpu| gpu.key_work[place]);
         let seen = Seen::some(gpus, copies);
-        let failed = gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect();
+        let failed = gpus.iter().flat_map(|gpu| &gpu.failed_messages).copied().collect();
         Self {
             transfers: Cells::of(TRANSFERS, &seen),
             link: Link::of(gpus),
@@ -121,41 +120,7 @@ pub struct TagQueue {
     #[serde(flatten)]
     pub cells: Cells,
     /// Messages to the GPU that failed, in a run with faults.
-    pub failed: Vec<Failed>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct Failed {
-    /// Its number among the launches of its LCE.
-    pub message: u64,
-    /// When its verdict came, in ps.
-    pub verdict_ps: u64,
-    /// When its first byte was visible, in ps.
-    pub first_visible_ps: Option<u64>,
-    /// Bytes of it that were visible by its verdict.
-    pub visible_bytes: u64,
-    /// Other messages that were visible and had no verdict.
-    pub other_visible_messages: u64,
-    pub other_visible_bytes: u64,
-    /// When its consumers had started without the verdict, in ps.
-    pub consumers_started_ps: Option<u64>,
-    /// Other messages without a verdict whose consumers had started.
-    pub other_started_messages: u64,
-}
-
-impl From<&FailedMessage> for Failed {
-    fn from(failed: &FailedMessage) -> Self {
-        Self {
-            message: failed.message,
-            verdict_ps: failed.verdict.picos(),
-            first_visible_ps: failed.first_visible.map(Femtos::picos),
-            visible_bytes: failed.visible_bytes,
-            other_visible_messages: failed.other_visible_messages,
-            other_visible_bytes: failed.other_visible_bytes,
-            consumers_started_ps: failed.consumers_started.map(Femtos::picos),
-            other_started_messages: failed.other_started_messages,
-        }
-    }
+    pub failed: Vec<FailedMessage>,
 }
 
 impl LinkDirection {

@@ -7,6 +7,7 @@ use crate::{
     sim::{Effect, SimulationError, Stall, UnitError},
     units::{Femtos, Frequency},
 };
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// One copy.
@@ -167,13 +168,15 @@ pub struct TagQueueOutcome {
 }
 
 /// A message to the GPU whose tags differed, in a run with faults: what was visible of it, and who had started on it. Dates are simulated time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct FailedMessage {
     /// Its number among the launches of its LCE, counted from 1.
     pub message: u64,
     /// When its verdict came.
+    #[serde(rename = "verdict_ps", serialize_with = "date")]
     pub verdict: Femtos,
     /// When its first byte was visible, if one was by then.
+    #[serde(rename = "first_visible_ps", serialize_with = "perhaps")]
     pub first_visible: Option<Femtos>,
     /// Bytes of it that were visible by then.
     pub visible_bytes: u64,
@@ -182,9 +185,20 @@ pub struct FailedMessage {
     /// Their visible bytes.
     pub other_visible_bytes: u64,
     /// When its consumers had started: the semaphore of its push was released without waiting for the verdict.
+    #[serde(rename = "consumers_started_ps", serialize_with = "perhaps")]
     pub consumers_started: Option<Femtos>,
     /// Other messages without a verdict whose consumers had started.
     pub other_started_messages: u64,
+}
+
+/// A date in ps.
+fn date<S: Serializer>(time: &Femtos, to: S) -> Result<S::Ok, S::Error> {
+    time.picos().serialize(to)
+}
+
+/// The same of one that there may not be.
+fn perhaps<S: Serializer>(time: &Option<Femtos>, to: S) -> Result<S::Ok, S::Error> {
+    time.map(Femtos::picos).serialize(to)
 }
 
 /// One GPU, with its link.

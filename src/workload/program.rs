@@ -36,7 +36,6 @@ pub enum WorkloadStep {
         blocking: bool,
     },
     Kernel {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -45,7 +44,6 @@ pub enum WorkloadStep {
     },
     /// Launches kernels with one call: more than one are a graph.
     Launch {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -66,7 +64,6 @@ pub enum WorkloadStep {
     /// What follows is done by another thread of the host.
     Thread { name: String },
     Collective {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -74,7 +71,6 @@ pub enum WorkloadStep {
     },
     /// Sends to a GPU that no fabric reaches, or receives from it: the stream waits for the network.
     Network {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -82,7 +78,6 @@ pub enum WorkloadStep {
     },
     /// Notes on the stream that an event has come when all before it is done.
     Record {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -90,7 +85,6 @@ pub enum WorkloadStep {
     },
     /// Holds the stream until an event has come.
     Wait {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         stream: String,
@@ -98,7 +92,6 @@ pub enum WorkloadStep {
     },
     /// Holds the host until a stream has nothing left to do; without a name, all streams.
     Sync {
-        /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
         #[serde(default, skip_serializing_if = "Option::is_none")]

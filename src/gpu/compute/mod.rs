@@ -84,29 +84,6 @@ impl Compute {
         &self.spans
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        while let Some(push) = ports.pushes.pop(now.time) {
-            self.start(push, now.cycle);
-        }
-        while let Some(ended) = self.running.first_entry().filter(|entry| entry.key().0 <= now.cycle) {
-            if !ports.retired.has_room(now.time) {
-                return Wake::on_port(Activity::Busy);
-            }
-            let Running { start, push } = ended.remove();
-            if let Computation::Copy { source, destination, bytes } = push.work {
-                carry(source, destination, bytes, &mut *ports.memory.borrow_mut());
-            }
-            ports.retired.push(now.time, Retired { push: push.number });
-            let span = [(Edge::Begin, self.clock.edge(start)), (Edge::End, now.time)];
-            let marks = push.copy.map(|copy| span.map(|(edge, time)| Mark { copy, edge, time }));
-            marks.into_iter().flatten().for_each(|mark| self.spans.note(mark));
-        }
-        match self.running.first_key_value() {
-            Some((&(end, _), _)) => Wake::at_or_port(end, self.activity()),
-            None => Wake::on_port(Activity::Idle),
-        }
-    }
-
     /// What the unit does while something is in progress.
     fn activity(&self) -> Activity {
         let works = self.running.values().map(|running| match running.push.work {
@@ -169,7 +146,26 @@ impl Unit for Compute {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        while let Some(push) = ports.pushes.pop(now.time) {
+            self.start(push, now.cycle);
+        }
+        while let Some(ended) = self.running.first_entry().filter(|entry| entry.key().0 <= now.cycle) {
+            if !ports.retired.has_room(now.time) {
+                return Wake::on_port(Activity::Busy);
+            }
+            let Running { start, push } = ended.remove();
+            if let Computation::Copy { source, destination, bytes } = push.work {
+                carry(source, destination, bytes, &mut *ports.memory.borrow_mut());
+            }
+            ports.retired.push(now.time, Retired { push: push.number });
+            let span = [(Edge::Begin, self.clock.edge(start)), (Edge::End, now.time)];
+            let marks = push.copy.map(|copy| span.map(|(edge, time)| Mark { copy, edge, time }));
+            marks.into_iter().flatten().for_each(|mark| self.spans.note(mark));
+        }
+        match self.running.first_key_value() {
+            Some((&(end, _), _)) => Wake::at_or_port(end, self.activity()),
+            None => Wake::on_port(Activity::Idle),
+        }
     }
 }
 

@@ -234,18 +234,6 @@ impl FrontEnd {
         &self.spans
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_pushes(now, ports);
-        self.take_results(now, ports);
-        while !self.retired.is_empty() && ports.retired.has_room(now.time) {
-            ports.retired.push(now.time, Retired { push: self.retired.pop_front().unwrap_or_default() });
-        }
-        let (activity, at) = self.dispatch(now, ports);
-        let arrival = ports.verification.as_ref().and_then(|v| v.landed.next_arrival());
-        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(at.min(arrival), activity)
-    }
-
     fn take_pushes(&mut self, now: Now, ports: &mut Ports) {
         while let Some(push) = ports.pushes.pop(now.time) {
             match &push.methods {
@@ -522,7 +510,15 @@ impl Unit for FrontEnd {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_pushes(now, ports);
+        self.take_results(now, ports);
+        while !self.retired.is_empty() && ports.retired.has_room(now.time) {
+            ports.retired.push(now.time, Retired { push: self.retired.pop_front().unwrap_or_default() });
+        }
+        let (activity, at) = self.dispatch(now, ports);
+        let arrival = ports.verification.as_ref().and_then(|v| v.landed.next_arrival());
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        Wake::at_or_port(at.min(arrival), activity)
     }
 
     /// Messages that are done; pushes where there are no messages.

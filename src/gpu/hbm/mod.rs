@@ -147,18 +147,6 @@ impl Hbm {
         self.visible.exposure(end)
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_writes(now, ports);
-        self.take_reads(now, ports);
-        while let Some(verdict) = ports.verdicts.pop(now.time) {
-            self.judge(verdict, now, &mut *ports.memory.borrow_mut());
-        }
-        self.visible.reach(now.time);
-        let arrival = ports.writes.iter().filter_map(Rx::next_arrival).min();
-        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(arrival, Activity::Idle)
-    }
-
     /// Takes all writes that have come, in the order of their dates. What becomes of each follows from its date, not from when it is
     /// looked at.
     fn take_writes(&mut self, now: Now, ports: &mut Ports) {
@@ -337,7 +325,15 @@ impl Unit for Hbm {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_writes(now, ports);
+        self.take_reads(now, ports);
+        while let Some(verdict) = ports.verdicts.pop(now.time) {
+            self.judge(verdict, now, &mut *ports.memory.borrow_mut());
+        }
+        self.visible.reach(now.time);
+        let arrival = ports.writes.iter().filter_map(Rx::next_arrival).min();
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        Wake::at_or_port(arrival, Activity::Idle)
     }
 
     fn catch_up(&mut self, now: Now, ports: &mut Ports) {

@@ -122,18 +122,6 @@ impl Scheduler {
         Self { schedule: schedule.0, ..Self::default() }
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_doorbells(now, ports);
-        self.take_retired(now, ports);
-        if self.streams.take_change() {
-            self.due.extend(self.streams.settle_events());
-            self.streams.mark_ready(now.cycle);
-        }
-        self.send_semaphores(now, ports);
-        let turn = self.hand_over(now, ports);
-        self.wake(turn, now)
-    }
-
     fn take_doorbells(&mut self, now: Now, ports: &mut Ports) {
         while let Some(tlp) = ports.doorbells.pop(now.time) {
             let number = tlp.payload.bytes().and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
@@ -228,7 +216,15 @@ impl Unit for Scheduler {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_doorbells(now, ports);
+        self.take_retired(now, ports);
+        if self.streams.take_change() {
+            self.due.extend(self.streams.settle_events());
+            self.streams.mark_ready(now.cycle);
+        }
+        self.send_semaphores(now, ports);
+        let turn = self.hand_over(now, ports);
+        self.wake(turn, now)
     }
 }
 

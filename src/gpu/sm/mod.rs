@@ -120,19 +120,6 @@ impl Sm {
         })
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_jobs(now, ports);
-        self.take_staged(now, ports);
-        self.take_data(now, ports);
-        if self.running.as_ref().is_some_and(|running| running.end.is_some_and(|end| end <= now.cycle)) {
-            self.running = None;
-        }
-        self.start(now.cycle);
-        self.ask(now, ports);
-        self.finish(now, ports);
-        self.wake(now, ports)
-    }
-
     fn take_jobs(&mut self, now: Now, ports: &mut Ports) {
         for (place, wire) in ports.jobs.iter_mut().enumerate() {
             while let Some(job) = wire.arrive(now.time) {
@@ -278,7 +265,16 @@ impl Unit for Sm {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_jobs(now, ports);
+        self.take_staged(now, ports);
+        self.take_data(now, ports);
+        if self.running.as_ref().is_some_and(|running| running.end.is_some_and(|end| end <= now.cycle)) {
+            self.running = None;
+        }
+        self.start(now.cycle);
+        self.ask(now, ports);
+        self.finish(now, ports);
+        self.wake(now, ports)
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -143,24 +143,6 @@ impl Cipher {
         self.first_verified.get(&copy).copied()
     }
 
-    fn advance(&mut self, now: Now, ports: &mut CipherPorts) -> Wake {
-        self.finish(now, ports);
-        let threads = self.spec.threads as usize;
-        if self.running.len() < threads
-            && let Some(job) = ports.jobs.pop(now.time)
-        {
-            let touch = ports.memory.borrow_mut().touch(&job);
-            let cost = self.cost(&job, touch);
-            self.thread_cycles = self.thread_cycles.saturating_add(cost);
-            let sealing = self.begin(&job, &mut ports.memory.borrow_mut());
-            self.running.push(Running { job, end: now.cycle.saturating_add(cost), done: None, sealing });
-        }
-        let ends = self.running.iter().filter(|r| r.done.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
-        let more = self.running.len() < threads && !ports.jobs.is_empty(now.time);
-        let at = if more { now.cycle + 1 } else { ends };
-        Wake::at_or_port(at, if self.running.is_empty() { Activity::Idle } else { Activity::Busy })
-    }
-
     /// Handles the bytes of the jobs that end now and reports those for which there is room.
     fn finish(&mut self, now: Now, ports: &mut CipherPorts) {
         let (mut place, mut blocked) = (0, false);
@@ -198,6 +180,20 @@ impl Unit for Cipher {
     type Ports = CipherPorts;
 
     fn tick(&mut self, now: Now, ports: &mut CipherPorts) -> Wake {
-        self.advance(now, ports)
+        self.finish(now, ports);
+        let threads = self.spec.threads as usize;
+        if self.running.len() < threads
+            && let Some(job) = ports.jobs.pop(now.time)
+        {
+            let touch = ports.memory.borrow_mut().touch(&job);
+            let cost = self.cost(&job, touch);
+            self.thread_cycles = self.thread_cycles.saturating_add(cost);
+            let sealing = self.begin(&job, &mut ports.memory.borrow_mut());
+            self.running.push(Running { job, end: now.cycle.saturating_add(cost), done: None, sealing });
+        }
+        let ends = self.running.iter().filter(|r| r.done.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
+        let more = self.running.len() < threads && !ports.jobs.is_empty(now.time);
+        let at = if more { now.cycle + 1 } else { ends };
+        Wake::at_or_port(at, if self.running.is_empty() { Activity::Idle } else { Activity::Busy })
     }
 }
