@@ -104,6 +104,7 @@ impl Queue {
             retirement: Retirement::InOrder,
             release: self.release(),
             quarantine: Bytes(0),
+            quarantine_in: None,
             skid: (self.skid > 0).then(|| Bytes(self.skid.into())),
             fetch: TagFetch::AfterData,
             placement: None,
