@@ -17,6 +17,8 @@ macro_rules! shipped {
 
 shipped![
     "azure_cc.csv",
+    "h200_vm_api.csv",
+    "h200_vm_bandwidth.csv",
     "links_bandwidth.csv",
     "nccl_collectives.csv",
     "p1_api.csv",
