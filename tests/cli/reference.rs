@@ -114,19 +114,6 @@ fn every_column_stall_status_and_fault_point_has_its_row() {
     assert_eq!(first_cells(&pages.read("faults.md")), names);
 }
 
-/// What results.md says of statuses is what the program says.
-#[test]
-fn the_table_of_statuses_is_that_of_the_reference() {
-    let pages = Pages::write();
-    let results = fs::read_to_string(root().join("docs/results.md")).unwrap();
-    let table = |text: &str| -> Vec<String> {
-        let (_, behind) = text.split_once("\n| status | ").expect("a table of statuses");
-        let rows = behind.lines().skip(2).take_while(|line| line.starts_with('|'));
-        rows.map(str::to_owned).collect()
-    };
-    assert_eq!(table(&results), table(&pages.read("exit-statuses.md")));
-}
-
 /// A path without `..`.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
