@@ -242,23 +242,28 @@ mod tests {
         assert_eq!(rows.collect::<BTreeMap<_, _>>(), found, "SEALSIM_ACCURACY=record makes it anew: docs/accuracy.md");
     }
 
+    /// Platforms whose data sets have a table of their own, and fitted points of collectives and SMs, are apart.
     #[test]
-    fn the_document_has_rows_of_the_table_of_errors() {
+    fn the_document_has_all_other_rows_of_the_table_of_errors() {
         let catalogue = shipped();
         let text = include_str!("../../docs/accuracy.md");
+        let own = catalogue.datasets.iter().filter(|set| text.contains(&format!("| `{}`", set.name)));
+        let own: BTreeSet<_> = own.flat_map(|set| &set.points).map(|(point, _)| point.platform.as_str()).collect();
+        let apart = |platform: &str, class: &str| {
+            own.contains(platform)
+                || class == "fitted" && (platform.starts_with("nccl-") || platform.starts_with("sm-"))
+        };
         let stated: BTreeSet<_> = stated()
             .into_iter()
+            .filter(|(platform, class, ..)| !apart(platform, class))
             .map(|(platform, class, points, rest)| {
                 let title = catalogue.titles.get(&platform).unwrap_or(&platform);
                 format!("| {title} | {class} | {points} | {} % | {} %, {} |", rest[0], rest[1], rest[2])
             })
             .collect();
         let rows = text.lines().skip_while(|line| !line.starts_with("| platform | class |")).skip(2);
-        let rows: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
-        assert!(rows.len() > 9);
-        for row in rows {
-            assert!(stated.contains(row), "docs/accuracy.md has {row}");
-        }
+        let rows: BTreeSet<_> = rows.take_while(|line| line.starts_with('|')).map(str::to_owned).collect();
+        assert_eq!(rows, stated);
     }
 
     #[test]
