@@ -371,12 +371,11 @@ impl Driver {
             let small = self.spec.small.covers(plan.bytes, plan.direction == Direction::D2h);
             Cut { message: path.message, per_push, window, small }
         };
-        let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job).called(self.called.next());
-        let opened_after = self.opens_after(&plan);
-        if opened_after {
+        let mut transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job).called(self.called.next());
+        if self.opens_after(&plan) {
             self.after.expect(copy, plan.bytes.0.div_ceil(cut.message.0));
+            transfer = transfer.left_to_openers();
         }
-        let transfer = if opened_after { transfer.left_to_openers() } else { transfer };
         Ok(Some(Current { transfer, stream, blocks: blocking || !direct, nop }))
     }
 
@@ -385,6 +384,8 @@ impl Driver {
         if self.current.is_none() {
             return self.heed_next(now, ports) || self.operate(now, ports);
         }
+        // This goes before the caller's cipher is fed, which would open the same messages.
+        self.give_away();
         let fed = self
             .collect(now, ports)
             .and_then(|()| if self.options.on_caller { Ok(()) } else { self.issue(now, ports, u64::MAX) });
@@ -392,7 +393,6 @@ impl Driver {
             self.fail(now, reason);
             return true;
         }
-        self.give_away();
         if self.settle(now) {
             return true;
         }

@@ -152,6 +152,21 @@ fn a_call_from_the_gpu_does_not_wait_for_what_is_opened_after_it() {
 }
 
 #[test]
+fn what_is_left_to_openers_no_thread_of_the_caller_opens_as_well() {
+    let outcomes = |on_caller, threads| {
+        let mut setup = setup(&[(D2h, 1 << 16, Pinned); 2], Some(ahead(0)));
+        (setup.options.on_caller, setup.cipher.threads) = (on_caller, threads);
+        let (mini, _) = setup.go();
+        times(&mini);
+        assert_eq!(mini.cipher().thread_cycles(), 0);
+        mini.driver().outcomes().to_vec()
+    };
+    let on_caller = outcomes(true, 1);
+    assert!(on_caller.iter().all(|outcome| outcome.tags_verified == 16));
+    assert!([1, 4].into_iter().all(|threads| outcomes(false, threads) == on_caller));
+}
+
+#[test]
 fn a_wrong_tag_that_is_found_after_the_call_ends_the_channel() {
     let mut setup = setup(&[(D2h, 1 << 16, Pinned), (H2d, 1 << 17, Pinned)], Some(ahead(1000)));
     setup.lie = Some((1, Lie::Damage));
