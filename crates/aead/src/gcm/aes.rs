@@ -73,7 +73,7 @@ impl RoundKeys {
 
     /// Shows every round key, which may be changed.
     pub fn registers(&mut self, mut see: impl FnMut(usize, &mut u128)) {
-        self.0.iter_mut().enumerate().for_each(|(round, key)| see_block(key, |value| see(round, value)));
+        self.0.iter_mut().enumerate().for_each(|(round, key)| see_block(&mut key.0, |value| see(round, value)));
     }
 
     /// The states of a block: after the first key addition, then after each round; the last is the cipher's output.
@@ -103,10 +103,10 @@ impl RoundKeys {
 }
 
 /// Shows a block as a number, and takes what has become of it.
-fn see_block(block: &mut State, see: impl FnOnce(&mut u128)) {
-    let mut value = u128::from_be_bytes((*block).into());
+pub(super) fn see_block(block: &mut [u8; 16], see: impl FnOnce(&mut u128)) {
+    let mut value = u128::from_be_bytes(*block);
     see(&mut value);
-    *block = value.to_be_bytes().into();
+    *block = value.to_be_bytes();
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -274,7 +274,7 @@ impl<T> Lane<T> {
     pub fn registers(&mut self, see: &mut dyn FnMut(usize, u32, &T, &mut u128)) {
         for flight in self.flights.iter_mut().filter(|flight| flight.age > 0) {
             let place = (flight.age - 1) % self.pass;
-            see_block(&mut flight.state, |value| see(place as usize, flight.rounds_done, &flight.tag, value));
+            see_block(&mut flight.state.0, |value| see(place as usize, flight.rounds_done, &flight.tag, value));
         }
     }
 }

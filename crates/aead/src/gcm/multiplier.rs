@@ -116,11 +116,14 @@ impl<T> ProductUnit<T> {
         None
     }
 
-    /// The partial products in the pipeline, the oldest first, each with its stage.
-    pub fn registers(&mut self) -> impl Iterator<Item = (usize, &mut Product)> {
-        let interval = self.interval;
-        let stage = move |age: u64| (age.saturating_sub(1) / interval) as usize;
-        self.in_flight.iter_mut().map(move |multiplication| (stage(multiplication.age), &mut multiplication.partial))
+    /// Shows the partial products by their two halves, the oldest first, each with its [stage](Field::Stage). One that is issued in this
+    /// cycle is in no register yet.
+    pub fn registers(&mut self, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        for one in self.in_flight.iter_mut().filter(|one| one.age > 0) {
+            let index = Field::Stage.put(((one.age - 1) / self.interval) as usize) | index;
+            see("product.low", index, &mut one.partial.low);
+            see("product.high", index, &mut one.partial.high);
+        }
     }
 }
 
@@ -128,6 +131,8 @@ impl<T> ProductUnit<T> {
 #[derive(Debug, Clone)]
 pub struct Reducer<T> {
     latency: u64,
+    /// Age of what is in its first register. Products come from registers; those without latency are in none in the cycle of their issue.
+    first: u64,
     in_flight: VecDeque<(u64, Element, T)>,
 }
 
@@ -135,7 +140,7 @@ impl<T> Reducer<T> {
     /// A unit at rest.
     #[must_use]
     pub const fn new(spec: &MultiplierSpec) -> Self {
-        Self { latency: spec.reduction.0, in_flight: VecDeque::new() }
+        Self { latency: spec.reduction.0, first: (spec.product.0 == 0) as u64, in_flight: VecDeque::new() }
     }
 
     /// To the next cycle. Gives the element that is valid at the output in it.
@@ -156,9 +161,11 @@ impl<T> Reducer<T> {
         None
     }
 
-    /// The elements in the pipeline, the oldest first, each with its stage.
-    pub fn registers(&mut self) -> impl Iterator<Item = (usize, &mut Element)> {
-        self.in_flight.iter_mut().map(|(age, element, _)| (age.saturating_sub(1) as usize, element))
+    /// Shows the elements, the oldest first, each with its [stage](Field::Stage).
+    pub fn registers(&mut self, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
+        for (age, element, _) in self.in_flight.iter_mut().filter(|(age, ..)| *age >= self.first) {
+            see("reduced", Field::Stage.put((*age - self.first) as usize) | index, &mut element.0);
+        }
     }
 }
 
@@ -210,23 +217,8 @@ impl<T> Multiplier<T> {
 
     /// Shows the pipeline's registers under an index: partial products by their two halves, then reduced elements, each with its stage.
     pub fn registers(&mut self, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
-        show_products(&mut self.product, index, see);
-        show_reduced(&mut self.reducer, index, see);
-    }
-}
-
-/// Shows the partial products of a unit by their two halves, each with its [stage](Field::Stage).
-pub fn show_products<T>(unit: &mut ProductUnit<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
-    for (stage, product) in unit.registers() {
-        see("product.low", Field::Stage.put(stage) | index, &mut product.low);
-        see("product.high", Field::Stage.put(stage) | index, &mut product.high);
-    }
-}
-
-/// Shows the elements of a reduction, each with its [stage](Field::Stage).
-pub fn show_reduced<T>(unit: &mut Reducer<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
-    for (stage, element) in unit.registers() {
-        see("reduced", Field::Stage.put(stage) | index, &mut element.0);
+        self.product.registers(index, see);
+        self.reducer.registers(index, see);
     }
 }
 
@@ -257,6 +249,21 @@ mod tests {
             prop_assert_eq!(multiplier.clock(), Some((Element(a).times(Element(b)), ())));
             prop_assert!(multiplier.clock().is_none());
         }
+
+        #[test]
+        fn a_full_pipeline_has_a_register_for_each_cycle_but_the_last(product in 0..6_u64, reduction in 0..4_u64) {
+            let spec = spec(product, reduction, 128);
+            prop_assume!(spec.check().is_ok());
+            let (mut multiplier, mut seen) = (Multiplier::new(&spec), Vec::new());
+            for _ in 0..=spec.latency() {
+                multiplier.clock();
+                multiplier.issue(Element::ONE, Element::ONE, ());
+            }
+            multiplier.registers(0, &mut |name, index, _| seen.push((name, index)));
+            seen.retain(|(name, _)| *name != "product.high");
+            prop_assert_eq!(seen.len() as u64, spec.latency() - 1);
+            prop_assert!(seen.iter().collect::<std::collections::HashSet<_>>().len() == seen.len(), "{:?}", seen);
+        }
     }
 
     #[test]
@@ -279,7 +286,9 @@ mod tests {
         for digits in 1..8 {
             assert!(unit.clock().is_none());
             let read = Element(!0 << (128 - 16 * digits));
-            assert_eq!(unit.registers().next(), Some((0, &mut a.product(read))), "after {digits} digits");
+            let (product, mut shown) = (a.product(read), Vec::new());
+            unit.registers(0, &mut |_, _, value| shown.push(*value));
+            assert_eq!(shown, [product.low, product.high], "after {digits} digits");
         }
         assert_eq!(unit.clock(), Some((a.product(b), ())));
     }

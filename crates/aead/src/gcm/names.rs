@@ -4,14 +4,13 @@ use super::engine::{Engine, Event, Register};
 use super::message::SealOpen;
 use super::register::{Field, TABLE, WEIGHTING};
 use super::spec::{EngineSpec, GhashSpec};
+use super::strike::PATIENCE;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most text, in bytes, of a message that registers are looked for with.
 const MOST: u64 = 1 << 20;
-/// Cycles without an event after which an engine is given up: its control never lets it end.
-const PATIENCE: u32 = 1 << 22;
 /// Entries of the buffer before a unit of GHASH that are shown.
 const WAITING: usize = 8;
 

@@ -14,7 +14,7 @@ use super::message::SealOpen;
 use super::spec::EngineSpec;
 
 /// Cycles without an event after which an engine is given up: its control never lets it end.
-const PATIENCE: u32 = 1 << 22;
+pub(super) const PATIENCE: u32 = 1 << 22;
 
 /// What a fault does to a bit of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Every register of an engine, by name, to be shown or changed.
 
 use super::{Element, Engine, Purpose};
+use crate::gcm::aes::see_block;
 use crate::gcm::ghash::Datapath;
 use crate::gcm::register::Field;
 
@@ -20,12 +21,12 @@ impl Engine {
         }
         for (index, message) in self.open.iter_mut().enumerate() {
             if let Some(j0) = &mut message.j0 {
-                see_bytes(j0, |value| see(("counter", "first", index), None, value));
+                see_block(j0, |value| see(("counter", "first", index), None, value));
             }
             let values = message.values.iter_mut().flatten().enumerate();
             values.for_each(|(chain, value)| see(("tag", "hash", Field::Part.put(chain) | index), None, &mut value.0));
             for (chain, tag) in message.tags.iter_mut().flat_map(|(_, tags)| tags).enumerate() {
-                see_bytes(tag, |value| see(("tag", "tag", Field::Part.put(chain) | index), None, value));
+                see_block(tag, |value| see(("tag", "tag", Field::Part.put(chain) | index), None, value));
             }
         }
         self.datapath(see);
@@ -66,11 +67,4 @@ impl Engine {
                 .registers(&mut |name, index, value| see(("ghash", name, Field::Unit.put(place) | index), None, value));
         }
     }
-}
-
-/// Shows a block of bytes as a number, and takes what has become of it.
-fn see_bytes(block: &mut [u8; 16], see: impl FnOnce(&mut u128)) {
-    let mut value = u128::from_be_bytes(*block);
-    see(&mut value);
-    *block = value.to_be_bytes();
 }

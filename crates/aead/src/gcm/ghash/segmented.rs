@@ -184,7 +184,7 @@ impl Datapath for GhashUnit {
     }
 
     fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
-        see("sum", 0, &mut self.sum.0);
+        see("total", 0, &mut self.sum.0);
         self.table.registers(see);
         for (index, unit) in self.units.iter_mut().enumerate() {
             unit.registers(index, see);

@@ -10,7 +10,7 @@ use crate::gcm::standalone::{PATIENCE, StandaloneError};
 use rustc_hash::FxHashMap as Map;
 
 /// The registers of a GHASH unit that hold sums of products.
-const ACCUMULATORS: [&str; 2] = ["accumulator", "sum"];
+const ACCUMULATORS: [&str; 3] = ["accumulator", "sum", "total"];
 
 pub(super) struct Recorder<'a> {
     shape: Shape,

@@ -117,7 +117,7 @@ impl Recorder {
         let (Some(trace), Some(left)) = (&mut self.trace, &mut self.left) else { return };
         let (seen, cycle) = (&mut self.seen, engine.cycle());
         engine.registers(&mut |unit, name, index, value| {
-            let accumulator = unit == "ghash" && ["accumulator", "sum"].contains(&name);
+            let accumulator = unit == "ghash" && ["accumulator", "sum", "total"].contains(&name);
             if accumulator && seen.insert((name, index), *value).unwrap_or_default() != *value {
                 trace.accumulators.push(RegisterTrace { cycle, name, index, value: shown(Element(*value)) });
             }

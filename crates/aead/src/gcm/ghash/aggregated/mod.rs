@@ -27,7 +27,7 @@ use self::patterns::{LONGEST, Meeting, Pattern, Patterns, Start};
 use super::powers::{Powers, setup};
 use super::{Datapath, GhashTiming, Taken};
 use crate::gcm::field::{Element, Product};
-use crate::gcm::multiplier::{Made, ProductUnit, Reducer, show_products, show_reduced};
+use crate::gcm::multiplier::{Made, ProductUnit, Reducer};
 use crate::gcm::spec::MultiplierSpec;
 
 #[derive(Debug, Clone, Copy)]
@@ -196,9 +196,9 @@ impl Datapath for GhashUnit {
             see("collected", index, &mut value.0);
         }
         for (lane, unit) in self.lanes.iter_mut().enumerate() {
-            show_products(unit, lane, see);
+            unit.registers(lane, see);
         }
-        show_reduced(&mut self.reducer, 0, see);
+        self.reducer.registers(0, see);
         for (index, value) in self.accumulators.iter_mut().enumerate() {
             see("accumulator", index, &mut value.0);
         }
