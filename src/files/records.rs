@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_once_and_takes_nothing_more() {
         let mut file = RecordFile::create(Path::new("/dev/full")).unwrap();
-        file.record(|buffer| buffer.extend([1; RUN]));
+        file.record(|buffer| buffer.resize(RUN, 1));
         assert!(file.in_trouble());
         file.record(|buffer| buffer.push(2));
         assert!(file.close().unwrap_err().to_string().starts_with("/dev/full: "));
