@@ -279,36 +279,6 @@ impl Pce {
         self.failure.as_ref()
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_completions(now, ports);
-        self.take_data(now, ports);
-        self.take_sealed(now, ports);
-        self.take_replies(now, ports);
-        self.take_verdicts(now, ports);
-        self.take_work(now, ports);
-        if now.cycle >= self.expires {
-            self.expire(now, ports);
-        }
-        let send_at = self.send(now, ports);
-        let share_at = self.retire(now, ports);
-        let back_at = self.ask_back(now, ports);
-        // Last, so that what the PCE is follows from all that has changed at this edge.
-        let (activity, issue_at) = self.issue(now, ports);
-        self.send_to_engine(ports);
-        let mut arrival = ports.data.next_arrival();
-        if let Some(sm) = &ports.sm {
-            arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
-        }
-        if let Some(engine) = &ports.engine {
-            arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
-        }
-        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        self.expires = self.next_look(&ports.signals);
-        self.charge_engine(now.cycle);
-        self.quarantine.tell(now);
-        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(back_at).min(arrival).min(self.expires), activity)
-    }
-
     /// Takes work as it comes: the front end knows how much may be in flight.
     fn take_work(&mut self, now: Now, ports: &mut Ports) {
         while let Some(work) = ports.work.pop(now.time) {
@@ -535,7 +505,33 @@ impl Unit for Pce {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_completions(now, ports);
+        self.take_data(now, ports);
+        self.take_sealed(now, ports);
+        self.take_replies(now, ports);
+        self.take_verdicts(now, ports);
+        self.take_work(now, ports);
+        if now.cycle >= self.expires {
+            self.expire(now, ports);
+        }
+        let send_at = self.send(now, ports);
+        let share_at = self.retire(now, ports);
+        let back_at = self.ask_back(now, ports);
+        // Last, so that what the PCE is follows from all that has changed at this edge.
+        let (activity, issue_at) = self.issue(now, ports);
+        self.send_to_engine(ports);
+        let mut arrival = ports.data.next_arrival();
+        if let Some(sm) = &ports.sm {
+            arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
+        }
+        if let Some(engine) = &ports.engine {
+            arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
+        }
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        self.expires = self.next_look(&ports.signals);
+        self.charge_engine(now.cycle);
+        self.quarantine.tell(now);
+        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(back_at).min(arrival).min(self.expires), activity)
     }
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {

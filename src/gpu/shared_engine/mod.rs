@@ -96,17 +96,6 @@ impl SharedEngine {
         }
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.take_requests(now, ports);
-        let mut at = self.work(now, ports);
-        for wire in &ports.requests {
-            at = at.min(wire.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
-        }
-        let waits = self.current.is_some() || self.places.iter().any(Place::announced);
-        let then = if waits { Activity::Stall(Stall::ReadData) } else { Activity::Idle };
-        Wake::at_or_port(at, then).busy_until(self.busy_until)
-    }
-
     fn take_requests(&mut self, now: Now, ports: &mut Ports) {
         let date = self.clock.edge(now.cycle + self.wire);
         for (pce, requests) in ports.requests.iter_mut().enumerate() {
@@ -190,7 +179,14 @@ impl Unit for SharedEngine {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        self.take_requests(now, ports);
+        let mut at = self.work(now, ports);
+        for wire in &ports.requests {
+            at = at.min(wire.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
+        }
+        let waits = self.current.is_some() || self.places.iter().any(Place::announced);
+        let then = if waits { Activity::Stall(Stall::ReadData) } else { Activity::Idle };
+        Wake::at_or_port(at, then).busy_until(self.busy_until)
     }
 
     fn incidents(&self) -> Vec<String> {

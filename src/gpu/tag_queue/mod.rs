@@ -190,25 +190,6 @@ impl TagQueue {
         }
     }
 
-    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        if self.is_lost() {
-            self.errors.note(TAG_PARITY, now.time);
-            ports.signals.fail("the parity of an entry is wrong, so that nothing says which message it is of");
-        }
-        while let Some(TagEntry { job, parts }) = ports.entries.pop(now.time) {
-            self.enter(job, parts, now.time);
-        }
-        for wire in &mut ports.reports {
-            while let Some(report) = wire.arrive(now.time) {
-                self.note(report, now.time);
-            }
-        }
-        self.start_comparisons(now.cycle);
-        self.retire(now, ports);
-        ports.hold(self.entries.len());
-        self.wake(now, ports)
-    }
-
     /// Whether parity says that an entry is not known to be of its message.
     fn is_lost(&self) -> bool {
         self.spec.parity == Some(true) && self.entries.iter().any(|entry| entry.odd[0])
@@ -327,7 +308,22 @@ impl Unit for TagQueue {
     type Ports = Ports;
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
-        self.advance(now, ports)
+        if self.is_lost() {
+            self.errors.note(TAG_PARITY, now.time);
+            ports.signals.fail("the parity of an entry is wrong, so that nothing says which message it is of");
+        }
+        while let Some(TagEntry { job, parts }) = ports.entries.pop(now.time) {
+            self.enter(job, parts, now.time);
+        }
+        for wire in &mut ports.reports {
+            while let Some(report) = wire.arrive(now.time) {
+                self.note(report, now.time);
+            }
+        }
+        self.start_comparisons(now.cycle);
+        self.retire(now, ports);
+        ports.hold(self.entries.len());
+        self.wake(now, ports)
     }
 
     fn errors(&self) -> &[Signalled] {
