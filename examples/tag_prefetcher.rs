@@ -3,7 +3,7 @@
 
 use sealsim::{
     config::{Layers, MachineSpec},
-    gpu::{pce, work::JobKind, work::PceWork},
+    gpu::{pce, work::LaunchKind, work::PceWork},
     pcie::packet::{Kind, Payload, Tlp},
     ports,
     sim::{Activity, Control, In, Kernel, Netlist, Now, Out, Stall, Unit, Wake},
@@ -54,7 +54,7 @@ impl Unit for Prefetcher {
     fn tick(&mut self, now: Now, Ports { work, requests, completions }: &mut Ports) -> Wake {
         while let Some(job) = work.0.pop(now.time) {
             if let PceWork::Transfer(job) = &job {
-                self.coming.extend((job.kind == JobKind::Open).then_some(job.tag));
+                self.coming.extend((job.kind == LaunchKind::Open).then_some(job.tag));
             }
             work.1.push(now.time, job);
         }

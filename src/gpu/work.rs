@@ -1,5 +1,6 @@
 //! What passes between the units of the copy engine.
 
+pub use crate::stream::LaunchKind;
 use crate::{
     gcm::{message::SealOpen, part::Part},
     pcie::packet::Payload,
@@ -82,33 +83,6 @@ pub enum Edge {
 /// Number of a job: launches in order, and their parts in order.
 pub type JobId = u64;
 
-/// What a PCE does with the bytes of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobKind {
-    /// Host memory to device memory, opened on the way.
-    Open,
-    /// Device memory to host memory, sealed on the way.
-    Seal,
-    /// Host memory to device memory.
-    Fetch,
-    /// Device memory to host memory.
-    Store,
-    /// Device memory to device memory.
-    Local,
-}
-
-impl JobKind {
-    /// Whether the bytes come from host memory.
-    pub const fn reads_host(self) -> bool {
-        matches!(self, Self::Open | Self::Fetch)
-    }
-
-    /// Whether the bytes go to host memory.
-    pub const fn writes_host(self) -> bool {
-        matches!(self, Self::Seal | Self::Store)
-    }
-}
-
 /// The part that a job has in a message. A message that no other PCE has a part in is one job, and its own number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
@@ -132,7 +106,7 @@ impl Share {
 #[derive(Debug, Clone)]
 pub struct Job {
     pub id: JobId,
-    pub kind: JobKind,
+    pub kind: LaunchKind,
     pub source: u64,
     pub destination: u64,
     pub bytes: u64,
@@ -314,7 +288,7 @@ pub struct MemoryWrite {
     /// Whether the job's bytes wait for a verdict before they count.
     pub unverified: bool,
     /// Ciphertext in transit between a copy engine and the SMs, and what the SMs do with it.
-    pub staged: Option<JobKind>,
+    pub staged: Option<LaunchKind>,
     /// The job's bytes before this burst.
     pub offset: u64,
     pub bytes: u32,
@@ -339,8 +313,8 @@ impl Item for MemoryWrite {
 #[derive(Debug, Clone)]
 pub struct SmJob {
     pub id: JobId,
-    /// [`JobKind::Open`] or [`JobKind::Seal`].
-    pub kind: JobKind,
+    /// [`LaunchKind::Open`] or [`LaunchKind::Seal`].
+    pub kind: LaunchKind,
     pub source: u64,
     pub destination: u64,
     pub bytes: u64,
@@ -351,14 +325,14 @@ pub struct SmJob {
 
 impl SmJob {
     /// Whether it is this job; those of the two kinds are numbered apart.
-    pub fn is(&self, kind: JobKind, id: JobId) -> bool {
+    pub fn is(&self, kind: LaunchKind, id: JobId) -> bool {
         self.kind == kind && self.id == id
     }
 }
 
 impl Item for SmJob {
     fn event_key(&self) -> u64 {
-        self.id ^ self.source.rotate_left(24) ^ self.bytes << 1 ^ u64::from(self.kind == JobKind::Seal) << 63
+        self.id ^ self.source.rotate_left(24) ^ self.bytes << 1 ^ u64::from(self.kind == LaunchKind::Seal) << 63
     }
 }
 
@@ -367,14 +341,14 @@ impl Item for SmJob {
 pub struct Staged {
     pub job: JobId,
     /// What the SMs do with it, or have done.
-    pub kind: JobKind,
+    pub kind: LaunchKind,
     /// Bytes that have come.
     pub bytes: u64,
 }
 
 impl Item for Staged {
     fn event_key(&self) -> u64 {
-        self.job << 1 ^ u64::from(self.kind == JobKind::Seal) ^ self.bytes.rotate_left(24)
+        self.job << 1 ^ u64::from(self.kind == LaunchKind::Seal) ^ self.bytes.rotate_left(24)
     }
 }
 

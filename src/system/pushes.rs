@@ -6,8 +6,9 @@ use crate::{
         pushbuffer::{Command, EncodeError, encode},
         scheduler::{PushMemory, Submission, Work},
     },
-    host::{Order, OrderKind, Push, Pushes},
+    host::{Order, Push, Pushes},
     sim::Signals,
+    stream::LaunchKind,
 };
 use std::collections::BTreeMap;
 
@@ -27,10 +28,12 @@ impl PushStore {
 
 impl Pushes for PushStore {
     fn put(&mut self, push: Push) {
+        // A push is for one LCE.
+        let writes_host = push.orders.first().is_some_and(|order| order.kind.writes_host());
         let work = match push.task {
             Some(task) => Work::Task(task),
             None => match methods(&push) {
-                Ok(methods) => Work::Copies { writes_host: writes_host(&push), methods },
+                Ok(methods) => Work::Copies { writes_host, methods },
                 Err(error) => {
                     self.signals.fail(&format!("push {} cannot be put into methods: {error}", push.number));
                     return;
@@ -40,11 +43,6 @@ impl Pushes for PushStore {
         let Push { number, stream, copy, semaphore, .. } = push;
         self.pushes.insert(number, Submission { number, stream, copy, work, semaphore: semaphore.address });
     }
-}
-
-/// Whether the launches of a push are those of the LCE that writes host memory. A push is for one LCE.
-fn writes_host(push: &Push) -> bool {
-    push.orders.first().is_some_and(|order| matches!(order.kind, OrderKind::Seal | OrderKind::Store))
 }
 
 /// The methods of a push of launches.
@@ -67,9 +65,9 @@ fn methods(push: &Push) -> Result<Vec<u8>, EncodeError> {
 fn launch(order: &Order, last: bool) -> Launch {
     let (source, destination) = (Location::virt(order.source), Location::virt(order.destination));
     let operation = match order.kind {
-        OrderKind::Open => Operation::Decrypt { source, tag: order.tag },
-        OrderKind::Seal => Operation::Encrypt { source, tag: order.tag, iv: order.iv },
-        OrderKind::Fetch | OrderKind::Store | OrderKind::Local => Operation::Copy { source, side: Side::Protected },
+        LaunchKind::Open => Operation::Decrypt { source, tag: order.tag },
+        LaunchKind::Seal => Operation::Encrypt { source, tag: order.tag, iv: order.iv },
+        LaunchKind::Fetch | LaunchKind::Store | LaunchKind::Local => Operation::Copy { source, side: Side::Protected },
     };
     let transfer = Transfer {
         operation,

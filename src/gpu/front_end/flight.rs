@@ -2,14 +2,14 @@
 
 use crate::gpu::{
     release::Release,
-    work::{Job, JobId, JobKind},
+    work::{Job, JobId, LaunchKind},
 };
 use std::collections::{BTreeSet, VecDeque};
 
 /// One launch in progress. The numbers of its jobs are contiguous.
 #[derive(Debug)]
 pub(super) struct Flight {
-    kind: JobKind,
+    kind: LaunchKind,
     first: JobId,
     /// One past the last job.
     end: JobId,
@@ -48,7 +48,7 @@ impl PartTag {
 }
 
 impl Flight {
-    pub fn new(first: JobId, kind: JobKind) -> Self {
+    pub fn new(first: JobId, kind: LaunchKind) -> Self {
         Self { kind, first, end: first, moving: 0, complete: false, tag: None }
     }
 
@@ -86,7 +86,7 @@ impl Flights {
     pub fn push(&mut self, flight: Flight) {
         self.changed = true;
         self.begun += 1;
-        if flight.kind == JobKind::Open {
+        if flight.kind == LaunchKind::Open {
             self.unjudged.insert(flight.first);
         }
         self.flights.push_back(flight);

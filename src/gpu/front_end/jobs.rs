@@ -9,7 +9,7 @@ use crate::{
     gpu::{
         launch::{Location, Operation, Transfer},
         spec::Sharing,
-        work::{Job, JobKind, PceWork, Share, TagEntry},
+        work::{Job, LaunchKind, PceWork, Share, TagEntry},
     },
     sim::{Now, Stall},
     units::Femtos,
@@ -18,13 +18,13 @@ use crate::{
 impl FrontEnd {
     pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports) -> Option<Refusal> {
         let job = self.job(transfer, now.time)?;
-        let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
+        let secure = matches!(job.kind, LaunchKind::Open | LaunchKind::Seal);
         if !secure {
             self.flights.push(Flight::new(self.next_job, job.kind));
             self.cutting = Some((job, 0));
             return None;
         }
-        if job.kind == JobKind::Open && self.tag_credits == 0 {
+        if job.kind == LaunchKind::Open && self.tag_credits == 0 {
             return stall(Stall::TagQueueFull);
         }
         let part = self.part_bytes(&job);
@@ -33,7 +33,7 @@ impl FrontEnd {
         let places = move || (first..first + parts).map(move |turn| turn % pces);
         let bytes = job.bytes;
         let held = move || places().zip(0..).map(move |(place, number)| (place, part.min(bytes - number * part)));
-        if job.kind == JobKind::Open && self.lacks_quarantine(held()) {
+        if job.kind == LaunchKind::Open && self.lacks_quarantine(held()) {
             return stall(Stall::Quarantine);
         }
         if !places().all(|place| ports.work[place].has_room(now.time)) {
@@ -43,7 +43,7 @@ impl FrontEnd {
             self.refuse("the IV counter of the channel is exhausted".into(), now.time);
             return None;
         };
-        if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
+        if let (LaunchKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
             if self.spec.common_quarantine.is_some() {
                 self.held.extend(held().map(|(place, bytes)| Held { message: job.id, place, bytes }));
@@ -58,7 +58,7 @@ impl FrontEnd {
             ports.work[place].push(now.time, PceWork::Transfer(part));
         }
         flight.complete = true;
-        if parts > 1 && job.kind == JobKind::Seal {
+        if parts > 1 && job.kind == LaunchKind::Seal {
             flight.tag = Some(PartTag::new(job.clone(), parts as u64));
         }
         self.flights.push(flight);
@@ -93,14 +93,14 @@ impl FrontEnd {
         let bytes = transfer.bytes();
         let destination = transfer.destination.address;
         let (kind, source) = match transfer.operation {
-            Operation::Decrypt { source, .. } => (JobKind::Open, source.address),
-            Operation::Encrypt { source, .. } => (JobKind::Seal, source.address),
+            Operation::Decrypt { source, .. } => (LaunchKind::Open, source.address),
+            Operation::Encrypt { source, .. } => (LaunchKind::Seal, source.address),
             Operation::Copy { source, .. } => {
                 let device = |address| self.spec.device.contains(&address);
                 let kind = match (device(source.address), device(destination)) {
-                    (false, true) => JobKind::Fetch,
-                    (true, false) => JobKind::Store,
-                    (true, true) => JobKind::Local,
+                    (false, true) => LaunchKind::Fetch,
+                    (true, false) => LaunchKind::Store,
+                    (true, true) => LaunchKind::Local,
                     (false, false) => {
                         self.refuse("a copy within host memory is not modelled".into(), time);
                         return None;

@@ -25,7 +25,7 @@ pub use visible::{Exposed, Exposure};
 
 use super::{
     spec::HbmSpec,
-    work::{JobId, JobKind, Landed, MemoryData, MemoryRead, MemoryWrite, Staged, Verdict},
+    work::{JobId, Landed, LaunchKind, MemoryData, MemoryRead, MemoryWrite, Staged, Verdict},
 };
 use crate::{
     pcie::packet::Payload,
@@ -117,7 +117,7 @@ pub struct Hbm {
     read_meter: Meter,
     unverified: Vec<(JobId, Unverified)>,
     /// Ciphertext for and from the SMs that has come so far.
-    staged: Vec<(JobKind, JobId, Coverage)>,
+    staged: Vec<(LaunchKind, JobId, Coverage)>,
     visible: Visible,
 }
 
@@ -208,7 +208,7 @@ impl Hbm {
     }
 
     /// Counts ciphertext; at the last write of a job the SMs are notified.
-    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports) {
+    fn stage(&mut self, write: &MemoryWrite, kind: LaunchKind, ports: &mut Ports) {
         let known = self.staged.iter().position(|&(of, job, _)| (of, job) == (kind, write.job));
         let place = known.unwrap_or_else(|| {
             self.staged.push((kind, write.job, Coverage::default()));

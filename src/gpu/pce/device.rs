@@ -11,7 +11,7 @@ use super::{
 use crate::{
     gpu::{
         spec::TagPlacement,
-        work::{Job, JobKind, MemoryData, MemoryRead},
+        work::{Job, LaunchKind, MemoryData, MemoryRead},
     },
     pcie::{
         packet::{Payload, Tlp},
@@ -78,7 +78,7 @@ impl Pce {
             }
             match self.transfer(number).filter(|t| t.failed.is_none()).map(|t| t.job.kind) {
                 None => self.buffered -= u64::from(data.bytes),
-                Some(JobKind::Seal | JobKind::Store) => self.send_out(number, data, now),
+                Some(LaunchKind::Seal | LaunchKind::Store) => self.send_out(number, data, now),
                 Some(_) => {
                     let piece = Piece { bytes: data.bytes, payload: data.payload };
                     self.feed(number, piece, now, ports);
@@ -149,7 +149,7 @@ impl Pce {
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
         let kind = transfer.job.kind;
-        if kind == JobKind::Seal {
+        if kind == LaunchKind::Seal {
             tell(&self.meter, now.cycle, || EngineInput::Text(text.clone()));
         }
         let target = transfer.job.destination + transfer.fed;
@@ -165,7 +165,7 @@ impl Pce {
             },
         };
         transfer.fed += bytes;
-        let shared = kind == JobKind::Seal && self.shared.is_some();
+        let shared = kind == LaunchKind::Seal && self.shared.is_some();
         for piece in RequestSplit::new(target, bytes, mps, RequestPolicy::Aligned) {
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
             let tlp = Tlp::write(piece.address, piece.bytes, part);
@@ -173,7 +173,7 @@ impl Pce {
                 self.hand_to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
                 continue;
             }
-            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
+            let (_, out) = self.through_engine(kind == LaunchKind::Seal, piece.bytes, now.cycle);
             self.queue(out, tlp, u64::from(piece.bytes));
         }
         match self.transfers[place].fed_all() {
@@ -187,7 +187,7 @@ impl Pce {
     pub(super) fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;
-        if self.transfers[place].job.kind == JobKind::Seal {
+        if self.transfers[place].job.kind == LaunchKind::Seal {
             let transfer = &mut self.transfers[place];
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     gcm::{message::SealOpen, timing::Limit},
-    gpu::work::{Job, JobKind, MemoryWrite, TagReport},
+    gpu::work::{Job, LaunchKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sim::{Meter, Now},
 };
@@ -25,8 +25,8 @@ impl Pce {
                 continue;
             }
             let direction = match transfer.job.kind {
-                JobKind::Open => SealOpen::Open,
-                JobKind::Seal => SealOpen::Seal,
+                LaunchKind::Open => SealOpen::Open,
+                LaunchKind::Seal => SealOpen::Seal,
                 _ => return,
             };
             let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
@@ -68,9 +68,9 @@ impl Pce {
         let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
         let (job, bytes, part) = (transfer.job.id, transfer.job.bytes, transfer.job.share.part);
-        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
+        let fed = if stored && transfer.job.kind == LaunchKind::Open { 0 } else { transfer.fed };
         let first = transfer.first_pass.as_ref().map_or(0, |pass| bytes - pass.absorbed);
-        let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
+        let secure = matches!(transfer.job.kind, LaunchKind::Open | LaunchKind::Seal);
         // What was kept for its second pass will not be sent.
         let kept = transfer.first_pass.as_ref().filter(|pass| pass.kept_room.is_some());
         let kept = kept.filter(|pass| pass.absorbed < transfer.job.bytes).map_or(0, |pass| pass.absorbed);
@@ -107,7 +107,7 @@ impl Pce {
             self.buffered -= bytes;
             return;
         };
-        let secure = transfer.job.kind == JobKind::Open;
+        let secure = transfer.job.kind == LaunchKind::Open;
         if transfer.fed + bytes > transfer.job.bytes {
             return self.feed_end(number, piece, now, ports);
         }
@@ -190,8 +190,8 @@ impl Pce {
         let date = self.clock.edge(out + 1);
         let Some(transfer) = self.transfer(number) else { return };
         let bytes = std::mem::take(&mut transfer.unwritten);
-        let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
-        let staged = transfer.staging.map(|_| JobKind::Open);
+        let unverified = transfer.job.kind == LaunchKind::Open && transfer.staging.is_none();
+        let staged = transfer.staging.map(|_| LaunchKind::Open);
         let (job, bytes) = (transfer.job.id, bytes as u32);
         let (message, offset) = ((transfer.job.share.message, transfer.job.share.of), transfer.written);
         transfer.written += u64::from(bytes);
@@ -218,7 +218,7 @@ impl Pce {
     fn finish(&mut self, number: u64, now: Now, ports: &mut Ports) -> Option<(u64, Payload)> {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
-            Some(engine) if kind == JobKind::Open && self.shared.is_none() => {
+            Some(engine) if kind == LaunchKind::Open && self.shared.is_none() => {
                 let [tag, share] = engine.finish(share.part);
                 tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
                 share
@@ -232,7 +232,7 @@ impl Pce {
         if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
             let text = transfer.assembly.take();
             sm.jobs.send(date, transfer.for_sms(text));
-        } else if transfer.job.kind == JobKind::Open {
+        } else if transfer.job.kind == LaunchKind::Open {
             let tag = match keys {
                 Some(_) => transfer.close().map(|(text, tag, struck)| {
                     self.registers.end(struck);

@@ -60,7 +60,7 @@ mod tests;
 
 use super::{
     spec::{CopyEngineSpec, TagQueueSpec},
-    work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
+    work::{Done, LaunchKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
     gcm::{
@@ -286,7 +286,7 @@ impl Pce {
                 PceWork::Transfer(job) => {
                     let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
                     let transfer = Transfer::new(job, ready, &self.spec, self.format.tag_bytes());
-                    if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.job.kind == JobKind::Seal) {
+                    if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.job.kind == LaunchKind::Seal) {
                         sm.jobs.send(self.clock.edge(ready), transfer.for_sms(Payload::none()));
                     }
                     self.transfers.push_back(transfer);
@@ -481,7 +481,7 @@ impl Pce {
         let (job, kind, share) = (transfer.job.id, transfer.job.kind, transfer.job.share);
         let date = self.clock.edge(now.cycle + 1);
         match (&mut ports.reports, kind) {
-            (Some(reports), JobKind::Open) => {
+            (Some(reports), LaunchKind::Open) => {
                 for computed in [true, false].into_iter().filter(|&computed| computed || share.part.is_last()) {
                     let report = TagReport { job: share.message, part: share.number, computed, tag: None };
                     reports.send(date, report);

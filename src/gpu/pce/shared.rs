@@ -5,7 +5,7 @@
 use super::{Pce, Ports, engine::Crossing, errors, work::Piece};
 use crate::{
     gcm::message::SealOpen,
-    gpu::work::{EngineReply, EngineRequest, JobId, JobKind},
+    gpu::work::{EngineReply, EngineRequest, JobId, LaunchKind},
     pcie::packet::Tlp,
     ports,
     sim::{Now, Rx, Tx},
@@ -173,7 +173,7 @@ impl Pce {
         let lost = side.sent.iter().filter(|beat| beat.job == job).map(|beat| beat.reserved).sum::<u64>();
         side.sent.retain(|beat| beat.job != job);
         self.buffered -= lost;
-        let secure = |kind| matches!(kind, JobKind::Open | JobKind::Seal);
+        let secure = |kind| matches!(kind, LaunchKind::Open | LaunchKind::Seal);
         let place = self.transfers.iter().position(|t| t.job.id == job && secure(t.job.kind));
         if let Some(place) = place {
             let why = format!("bytes of message {job} did not come to the engine");

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     gpu::{
         spec::{TagFetch, TagPlacement},
-        work::{Job, JobKind, Sealed, SmJob},
+        work::{Job, LaunchKind, Sealed, SmJob},
     },
     pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
@@ -94,8 +94,8 @@ pub(super) struct Transfer {
 
 impl Transfer {
     pub fn new(job: Job, ready: u64, spec: &PceSpec, tag_bytes: u64) -> Self {
-        let open = job.kind == JobKind::Open;
-        let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
+        let open = job.kind == LaunchKind::Open;
+        let secure = matches!(job.kind, LaunchKind::Open | LaunchKind::Seal);
         let plain = if open { job.destination } else { job.source };
         let tagged = open && job.share.part.is_last();
         let inline = tagged && spec.tag_queue.placement == Some(TagPlacement::Inline);
@@ -103,7 +103,7 @@ impl Transfer {
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
         let kept = spec.engine.as_ref().and_then(SealingSpec::kept_between_passes);
-        let kept = kept.filter(|_| job.kind == JobKind::Seal);
+        let kept = kept.filter(|_| job.kind == LaunchKind::Seal);
         Self {
             ready,
             first_pass: kept.map(|kept| Box::new(FirstPass::of(job.bytes, kept))),
@@ -139,7 +139,7 @@ impl Transfer {
     /// The message as the SMs get it.
     pub fn for_sms(&self, text: Payload) -> SmJob {
         let staging = self.staging.unwrap_or_default();
-        let open = self.job.kind == JobKind::Open;
+        let open = self.job.kind == LaunchKind::Open;
         SmJob {
             id: self.job.id,
             kind: self.job.kind,

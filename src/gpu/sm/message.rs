@@ -4,7 +4,7 @@ use crate::{
     gcm::{bulk::Stream, message::SealOpen, part::Part, pseudo::pseudo_tag, worker::Worker},
     gpu::{
         pce::{Keys, opening::Opening},
-        work::{JobKind, SmJob},
+        work::{LaunchKind, SmJob},
     },
     pcie::packet::Payload,
     sealing::Format,
@@ -37,7 +37,7 @@ pub(super) enum Text {
 impl Text {
     pub fn begin(keys: Option<&Arc<Keys>>, worker: &Rc<Worker>, job: &SmJob) -> Self {
         let Some(keys) = keys else { return Self::None };
-        if job.kind == JobKind::Open {
+        if job.kind == LaunchKind::Open {
             let Some(opening) = Opening::new(worker, keys, Format::GCM, job.nonce, Part::whole(job.bytes)) else {
                 return Self::None;
             };
@@ -60,7 +60,7 @@ impl Text {
 
 impl SmMessage {
     pub fn direction(&self) -> SealOpen {
-        if self.job.kind == JobKind::Open { SealOpen::Open } else { SealOpen::Seal }
+        if self.job.kind == LaunchKind::Open { SealOpen::Open } else { SealOpen::Seal }
     }
 
     pub fn finish(&mut self, keys: Option<&Arc<Keys>>) -> (Payload, Vec<u8>) {

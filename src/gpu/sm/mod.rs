@@ -34,7 +34,7 @@ pub mod warp;
 
 use super::{
     pce::Keys,
-    work::{JobKind, MemoryData, MemoryRead, MemoryWrite, Sealed, SmJob, Staged, TagReport},
+    work::{LaunchKind, MemoryData, MemoryRead, MemoryWrite, Sealed, SmJob, Staged, TagReport},
 };
 use crate::{
     gcm::worker::Worker,
@@ -127,7 +127,7 @@ impl Sm {
                     self.incidents.push(format!("message {} came to the SMs twice", job.id));
                     continue;
                 }
-                let ready = (job.kind == JobKind::Seal).then_some(now.cycle + self.launch);
+                let ready = (job.kind == LaunchKind::Seal).then_some(now.cycle + self.launch);
                 let text = Text::begin(self.keys.as_ref(), &self.worker, &job);
                 self.waiting.push(SmMessage { job, place, ready, whole: true, text });
             }
@@ -136,7 +136,7 @@ impl Sm {
 
     fn take_staged(&mut self, now: Now, ports: &mut Ports) {
         while let Some(staged) = ports.staged.arrive(now.time) {
-            if staged.kind == JobKind::Seal {
+            if staged.kind == LaunchKind::Seal {
                 let Some(place) = self.written.iter().position(|(job, ..)| job.id == staged.job) else { continue };
                 let (job, pce, text, tag) = self.written.remove(place);
                 let sealed = Sealed { job: job.id, whole: staged.bytes == job.bytes, text, tag };
@@ -204,7 +204,7 @@ impl Sm {
         running.end = Some(end);
         let (text, tag) = running.message.finish(self.keys.as_ref());
         let job = running.message.job.clone();
-        let open = job.kind == JobKind::Open;
+        let open = job.kind == LaunchKind::Open;
         let pieces = bytes.div_ceil(PIECE).max(1);
         for piece in 0..pieces {
             let last = piece + 1 == pieces;
@@ -213,7 +213,7 @@ impl Sm {
                 job: job.id,
                 message: (job.id, 1),
                 unverified: open,
-                staged: (!open).then_some(JobKind::Seal),
+                staged: (!open).then_some(LaunchKind::Seal),
                 offset: piece * PIECE,
                 bytes: PIECE.min(bytes - piece * PIECE) as u32,
                 last,

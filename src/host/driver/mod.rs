@@ -45,7 +45,7 @@ pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, DriverOptions, Stride};
 pub use program::{Operation, Step};
-pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore};
+pub use push::{NonceStreams, Nonces, Order, Push, Pushes, Semaphore};
 
 use super::{
     error::HostError,

@@ -1,25 +1,11 @@
 //! What the driver hands to the GPU: pushes of launches, each with a semaphore at its end.
 
-use crate::stream::StreamTask;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderKind {
-    /// Reads a sealed message from staging, opens it and writes it to the GPU's memory.
-    Open,
-    /// Reads the GPU's memory, seals it and writes message and tag to staging.
-    Seal,
-    /// Reads host memory as it is.
-    Fetch,
-    /// Writes host memory as it is.
-    Store,
-    /// Copies within the GPU's memory.
-    Local,
-}
+use crate::stream::{LaunchKind, StreamTask};
 
 /// One launch. Addresses are those of [`map`](crate::host::map).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    pub kind: OrderKind,
+    pub kind: LaunchKind,
     pub source: u64,
     pub destination: u64,
     pub bytes: u64,

@@ -12,7 +12,7 @@ use super::{
     ahead::{Called, Ivs},
     nonce::next_nonce,
     plan::{DriverOptions, Flow},
-    push::{Nonces, Order, OrderKind},
+    push::{Nonces, Order},
 };
 use crate::{
     host::{
@@ -22,6 +22,7 @@ use crate::{
         work::{CipherDone, CipherJob, CopyPlan, Direction, JobKind},
     },
     sim::{Now, Out},
+    stream::LaunchKind,
     units::{Bytes, Femtos},
 };
 use std::collections::VecDeque;
@@ -308,14 +309,14 @@ impl Transfer {
         };
         let host = slot.map_or(map::pinned(self.copy, offset), |slot| memory.slot_address(slot));
         let (kind, source, destination) = match (self.plan.direction, self.secure) {
-            (Direction::D2d, _) => (OrderKind::Local, device, map::device_copy(self.copy, offset)),
-            (Direction::H2d, true) => (OrderKind::Open, host, device),
-            (Direction::H2d, false) => (OrderKind::Fetch, host, device),
-            (Direction::D2h, true) => (OrderKind::Seal, device, host),
-            (Direction::D2h, false) => (OrderKind::Store, device, host),
+            (Direction::D2d, _) => (LaunchKind::Local, device, map::device_copy(self.copy, offset)),
+            (Direction::H2d, true) => (LaunchKind::Open, host, device),
+            (Direction::H2d, false) => (LaunchKind::Fetch, host, device),
+            (Direction::D2h, true) => (LaunchKind::Seal, device, host),
+            (Direction::D2h, false) => (LaunchKind::Store, device, host),
         };
         let tag = slot.filter(|_| self.secure).map_or(0, |slot| memory.tag_address(slot));
-        let iv = if kind == OrderKind::Seal { map::IV_PAGE } else { 0 };
+        let iv = if kind == LaunchKind::Seal { map::IV_PAGE } else { 0 };
         Some(Order { kind, source, destination, bytes, tag, iv, pipelined: false })
     }
 

@@ -9,7 +9,7 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, In, Now, Tx, Unit, Wake},
-    stream::{Computation, StreamTask},
+    stream::{Computation, LaunchKind, StreamTask},
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -96,7 +96,7 @@ impl Gpu {
         let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
         let local = push.task.and_then(|task| match task {
             StreamTask::Compute(Computation::Copy { source, destination, bytes }) => {
-                let (kind, tag, iv, pipelined) = (OrderKind::Local, 0, 0, false);
+                let (kind, tag, iv, pipelined) = (LaunchKind::Local, 0, 0, false);
                 Some(Order { kind, source, destination, bytes, tag, iv, pipelined })
             }
             _ => None,
@@ -148,9 +148,9 @@ impl Gpu {
     fn order(&mut self, order: &Order, lie: Option<Lie>, memory: &mut HostState) -> Option<()> {
         let exact = memory.exact();
         match order.kind {
-            OrderKind::Open | OrderKind::Fetch => {
+            LaunchKind::Open | LaunchKind::Fetch => {
                 let mut text = read(memory, order.source, order.bytes);
-                if order.kind == OrderKind::Open {
+                if order.kind == LaunchKind::Open {
                     self.opened += 1;
                     let nonce = data::nonce(1, self.opened);
                     let tag = memory.read(order.tag, 16).unwrap().bytes().unwrap().to_vec();
@@ -167,9 +167,9 @@ impl Gpu {
                     self.bytes(order.destination, order.bytes).copy_from_slice(&text);
                 }
             }
-            OrderKind::Seal | OrderKind::Store => {
+            LaunchKind::Seal | LaunchKind::Store => {
                 let mut text = if exact { self.bytes(order.source, order.bytes).to_vec() } else { Vec::new() };
-                if order.kind == OrderKind::Seal {
+                if order.kind == LaunchKind::Seal {
                     self.sealed += 1;
                     let nonce = data::nonce(2, self.sealed);
                     let tag = if exact {
@@ -182,11 +182,11 @@ impl Gpu {
                 }
                 write(memory, order.destination, order.bytes, &text, lie);
             }
-            OrderKind::Local if exact => {
+            LaunchKind::Local if exact => {
                 let text = self.bytes(order.source, order.bytes).to_vec();
                 self.bytes(order.destination, order.bytes).copy_from_slice(&text);
             }
-            OrderKind::Local => {}
+            LaunchKind::Local => {}
         }
         Some(())
     }

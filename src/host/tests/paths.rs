@@ -3,6 +3,7 @@
 use super::{super::*, data, machine::Setup};
 use crate::{
     sim::Stall,
+    stream::LaunchKind,
     units::{Bytes, BytesPerCycle},
 };
 use Direction::{D2d, D2h, H2d};
@@ -21,7 +22,7 @@ fn the_by_page_path_submits_a_launch_per_page_with_its_own_slot_and_tag() {
     assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [16, 16, 1]);
     let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
     for (place, order) in (0..).zip(&orders) {
-        assert_eq!(order.kind, OrderKind::Open);
+        assert_eq!(order.kind, LaunchKind::Open);
         assert_eq!(order.destination, map::DEVICE_BASE + place * 4096);
         assert_eq!((order.source, order.tag), (map::STAGING + place * 4096, map::TAGS + place * 16));
         assert_eq!(order.bytes, if place < 32 { 4096 } else { 100 });
@@ -40,7 +41,7 @@ fn the_chunked_path_submits_a_push_per_chunk() {
     let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
     assert_eq!(orders.len(), 3);
     for (place, order) in (0..).zip(&orders) {
-        assert_eq!((order.kind, order.pipelined, order.iv), (OrderKind::Seal, true, map::IV_PAGE));
+        assert_eq!((order.kind, order.pipelined, order.iv), (LaunchKind::Seal, true, map::IV_PAGE));
         assert_eq!(order.source, map::DEVICE_BASE + (place << 16));
     }
     assert_eq!(mini.driver().outcomes()[0].tags_verified, 3);
@@ -82,10 +83,10 @@ fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() 
     assert_eq!(
         orders,
         [
-            (OrderKind::Fetch, map::pinned(0, 0), 1 << 30),
-            (OrderKind::Fetch, map::pinned(0, 1 << 30), 1 << 30),
-            (OrderKind::Fetch, map::pinned(0, 2 << 30), 5),
-            (OrderKind::Store, map::device(1, 0), 1 << 30),
+            (LaunchKind::Fetch, map::pinned(0, 0), 1 << 30),
+            (LaunchKind::Fetch, map::pinned(0, 1 << 30), 1 << 30),
+            (LaunchKind::Fetch, map::pinned(0, 2 << 30), 5),
+            (LaunchKind::Store, map::device(1, 0), 1 << 30),
         ]
     );
     assert!(mini.gpu().seen.iter().all(|push| push.orders[0].tag == 0));

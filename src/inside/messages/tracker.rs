@@ -5,7 +5,7 @@ use super::{
     places::{Site, Tap, is_tapped, taps},
 };
 use crate::{
-    gpu::work::{CopyPush, Done, Job, JobKind, MemoryWrite, PceWork, Verdict},
+    gpu::work::{CopyPush, Done, Job, LaunchKind, MemoryWrite, PceWork, Verdict},
     host::{CipherDone, CipherJob},
     pcie::packet::{Kind, Tlp},
     sim::{ChannelTransfer, Listener, Place, Places},
@@ -163,9 +163,9 @@ impl Tracker {
     /// A copy engine has a launch, or a part of one.
     fn launched(&mut self, tap: Tap, job: &Job, time: Femtos) {
         let way = match job.kind {
-            JobKind::Open | JobKind::Fetch => Way::H2d,
-            JobKind::Seal | JobKind::Store => Way::D2h,
-            JobKind::Local => Way::D2d,
+            LaunchKind::Open | LaunchKind::Fetch => Way::H2d,
+            LaunchKind::Seal | LaunchKind::Store => Way::D2h,
+            LaunchKind::Local => Way::D2d,
         };
         let sealed = job.nonce != [0; 12];
         let line = self.lines.entry(tap.from).or_default();

@@ -89,7 +89,7 @@ fn messages_are_opened_and_sealed_as_the_crates_do_with_tags_and_ivs_of_their_ow
             let (plain, what) = (text(bytes), format!("{aead:?}, {bytes} bytes"));
             let (cipher, tag) = sealed(&aead, &plain);
             let mut bench = Bench::new(with(&aead));
-            bench.give(PceWork::Transfer(job(JobKind::Open, bytes)));
+            bench.give(PceWork::Transfer(job(LaunchKind::Open, bytes)));
             serve_host(&mut bench, &cipher, &tag, |address| address / 64 % 7, 64);
             let tags: Vec<_> = bench.reported.iter().map(|report| report.tag.clone()).collect();
             assert_eq!(tags, [Some(tag.clone()), Some(tag.clone())], "{what}");
@@ -97,7 +97,7 @@ fn messages_are_opened_and_sealed_as_the_crates_do_with_tags_and_ivs_of_their_ow
             assert!(payload.bytes() == Some(&plain[..]), "{what}");
 
             let mut bench = Bench::new(with(&aead));
-            bench.give(PceWork::Transfer(job(JobKind::Seal, bytes)));
+            bench.give(PceWork::Transfer(job(LaunchKind::Seal, bytes)));
             serve_device(&mut bench, &plain);
             assert!(written(&bench, SOURCE, TAG_ADDRESS) == cipher, "{what}");
             assert_eq!(written(&bench, TAG_ADDRESS, TAG_ADDRESS + 4096), tag, "{what}");
@@ -116,7 +116,7 @@ fn a_wrong_tag_is_reported_beside_the_right_one() {
         let mut forged = tag.clone();
         forged[3] ^= 4;
         let mut bench = Bench::new(with(&aead));
-        bench.give(PceWork::Transfer(job(JobKind::Open, 512)));
+        bench.give(PceWork::Transfer(job(LaunchKind::Open, 512)));
         serve_host(&mut bench, &cipher, &forged, |_| 3, 128);
         let of = |computed| {
             bench.reported.iter().find(|report| report.computed == computed).and_then(|report| report.tag.clone())
@@ -131,7 +131,7 @@ fn a_wrong_tag_is_reported_beside_the_right_one() {
 /// Reads of device memory for a message of `bytes` that is sealed with room for `kept`, the cycle of the first write, and the last.
 fn sealing(bytes: u64, kept: u64, rate: u64) -> (u64, u64, u64) {
     let mut bench = Bench::new(with(&siv(kept)));
-    bench.give(PceWork::Transfer(job(JobKind::Seal, bytes)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Seal, bytes)));
     let (memory, mut read, mut free) = (text(bytes), 0, 0);
     while bench.ended.is_empty() {
         let time = bench.clock.edge(bench.cycle);
@@ -171,7 +171,7 @@ fn the_keystream_to_open_with_gcm_siv_starts_when_the_tag_has_come() {
     let (cipher, tag) = sealed(&siv(16), &text(512));
     let opened = |late: u64| {
         let mut bench = Bench::new(with(&siv(16)));
-        bench.give(PceWork::Transfer(job(JobKind::Open, 512)));
+        bench.give(PceWork::Transfer(job(LaunchKind::Open, 512)));
         serve_host(&mut bench, &cipher, &tag, |address| if address >= TAG_ADDRESS { late } else { 1 }, 512);
         bench.dates[0]
     };
@@ -185,8 +185,8 @@ fn what_was_given_up_in_either_pass_leaves_engine_and_buffers_to_the_next() {
             let mut spec = with(&siv(kept));
             spec.copy_engine.read_buffer = Bytes(4096);
             let mut bench = Bench::new(spec);
-            bench.give(PceWork::Transfer(job(JobKind::Seal, 4096)));
-            let next = Job { id: 2, source: DEVICE + 8192, destination: SOURCE + 8192, ..job(JobKind::Seal, 4096) };
+            bench.give(PceWork::Transfer(job(LaunchKind::Seal, 4096)));
+            let next = Job { id: 2, source: DEVICE + 8192, destination: SOURCE + 8192, ..job(LaunchKind::Seal, 4096) };
             bench.give(PceWork::Transfer(next));
             let mut answers = 0;
             for _ in 0..3000 {

@@ -9,7 +9,7 @@ use crate::{
     gpu::{
         release::Release,
         spec::{Retirement, TagFetch, TagPlacement},
-        work::{Job, JobKind, Share},
+        work::{Job, LaunchKind, Share},
     },
     pcie::packet::Kind,
     sim::Netlist,
@@ -81,7 +81,7 @@ fn spec() -> PceSpec {
     }
 }
 
-fn job(kind: JobKind, bytes: u64) -> Job {
+fn job(kind: LaunchKind, bytes: u64) -> Job {
     let (source, destination) = if kind.reads_host() { (SOURCE, DEVICE) } else { (DEVICE, SOURCE) };
     Job {
         id: 1,
@@ -235,7 +235,7 @@ fn zeros(read: &Tlp) -> Tlp {
 #[test]
 fn the_first_request_goes_out_launch_cycles_after_the_transfer_came_in() {
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 512)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 512)));
     // Given in cycle 0, taken in cycle 1.
     bench.run_to(11);
     assert!(bench.sent.is_empty());
@@ -250,7 +250,7 @@ fn requests_keep_their_interval_and_no_more_are_outstanding_than_may_be() {
     spec.copy_engine.request_interval = Cycles(5);
     spec.copy_engine.outstanding_reads = 3;
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(100);
     let cycles: Vec<_> = bench.reads_sent().iter().map(|read| read.0).collect();
     assert_eq!(cycles, [11, 16, 21]);
@@ -270,7 +270,7 @@ fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
     let mut spec = spec();
     spec.copy_engine.outstanding_reads = 2;
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(50);
     let reads = bench.reads_sent();
     assert_eq!(reads.len(), 2);
@@ -287,7 +287,7 @@ fn a_read_passes_on_when_all_of_it_has_come() {
     let mut spec = spec();
     spec.copy_engine.burst = Bytes(256);
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
     let whole = zeros(&bench.sent[0].1.clone());
     bench.complete(Tlp { bytes: 256, payload: whole.payload.part(0, 256), ..whole.clone() });
@@ -304,8 +304,8 @@ fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
     let mut spec = spec();
     spec.copy_engine.read_buffer = Bytes(1024);
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
     let reads = bench.reads_sent();
     assert_eq!(reads.len(), 2);
@@ -321,7 +321,7 @@ fn the_read_buffer_bounds_what_is_asked_for() {
     let mut spec = spec();
     spec.copy_engine.read_buffer = Bytes(2 * 512 + 511);
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(100);
     assert_eq!(bench.reads_sent().len(), 2);
     let first = bench.sent[0].1.clone();
@@ -332,7 +332,7 @@ fn the_read_buffer_bounds_what_is_asked_for() {
 
 #[test]
 fn a_read_times_out_in_its_cycle_and_not_before() {
-    for (kind, reports) in [(JobKind::Fetch, 0), (JobKind::Open, 2)] {
+    for (kind, reports) in [(LaunchKind::Fetch, 0), (LaunchKind::Open, 2)] {
         let mut bench = Bench::new(spec());
         bench.give(PceWork::Transfer(job(kind, 512)));
         // Asked for in cycle 11, given up 500 cycles later.
@@ -344,7 +344,7 @@ fn a_read_times_out_in_its_cycle_and_not_before() {
         assert_eq!(bench.reported.len(), reports);
         assert!(bench.reported.iter().all(|report| report.tag.is_none()));
         let failed = Done::Transfer { job: 1, ok: false };
-        assert_eq!(bench.ended(), if kind == JobKind::Fetch { vec![failed] } else { vec![] });
+        assert_eq!(bench.ended(), if kind == LaunchKind::Fetch { vec![failed] } else { vec![] });
     }
 }
 
@@ -371,13 +371,13 @@ fn a_message_that_is_opened_when_it_has_arrived_needs_no_room_and_leaves_a_burst
     let mut spec = spec();
     spec.copy_engine.read_buffer = Bytes(1024);
     let mut arriving = Bench::new(spec.clone());
-    arriving.give(PceWork::Transfer(job(JobKind::Open, 4096)));
+    arriving.give(PceWork::Transfer(job(LaunchKind::Open, 4096)));
     let last = answer_all(&mut arriving, 4096);
     assert!(arriving.dates[0] < last);
 
     spec.stored = Some(100);
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Open, 4096)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Open, 4096)));
     let last = answer_all(&mut bench, 4096);
     // Four lanes take 512 B in eight cycles; the last row is at the output a cycle later and goes out in the next.
     let dates: Vec<_> = (1..=8).map(|burst| last + 100 + 8 * burst + 1).collect();
@@ -398,8 +398,8 @@ fn a_stored_message_that_is_given_up_leaves_the_engine_to_the_next() {
     let mut spec = spec();
     spec.stored = Some(50);
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Open, 2048)));
-    let next = Job { id: 2, source: SOURCE + (1 << 20), ..job(JobKind::Open, 1024) };
+    bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
+    let next = Job { id: 2, source: SOURCE + (1 << 20), ..job(LaunchKind::Open, 1024) };
     bench.give(PceWork::Transfer(next));
     bench.run_to(40);
     let reads = bench.reads_sent();
@@ -419,7 +419,7 @@ fn a_stored_message_that_is_given_up_leaves_the_engine_to_the_next() {
 #[test]
 fn a_read_that_is_not_supported_fails_the_transfer() {
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Fetch, 512)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 512)));
     bench.run_to(20);
     let refused = Tlp { kind: Kind::Unsupported, byte_count: 4, ..bench.sent[0].1.clone() };
     bench.complete(refused);
@@ -430,7 +430,7 @@ fn a_read_that_is_not_supported_fails_the_transfer() {
 #[test]
 fn a_semaphore_goes_out_after_all_earlier_writes() {
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Seal, 1024)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Seal, 1024)));
     bench.run_to(20);
     serve_device(&mut bench, &[0; 1024]);
     bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5, push: None });
@@ -457,8 +457,8 @@ fn the_end_of_a_push_is_told_when_the_link_has_taken_its_semaphore() {
 #[test]
 fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Seal, 4096)));
-    let next = Job { id: 2, source: DEVICE + 4096, destination: SOURCE + 4096, ..job(JobKind::Seal, 4096) };
+    bench.give(PceWork::Transfer(job(LaunchKind::Seal, 4096)));
+    let next = Job { id: 2, source: DEVICE + 4096, destination: SOURCE + 4096, ..job(LaunchKind::Seal, 4096) };
     bench.give(PceWork::Transfer(next));
     bench.run_to(40);
     // Two bursts of the first message have changed places.
@@ -482,7 +482,7 @@ fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one()
         let mut spec = spec();
         (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048));
         let mut bench = Bench::new(spec);
-        bench.give(PceWork::Transfer(job(JobKind::Open, 2048)));
+        bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
         serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
         assert!(bench.landed.is_empty());
         assert_eq!(bench.pce.peak_quarantine(), 2048);
@@ -497,8 +497,8 @@ fn under_hold_a_message_waits_for_room_in_quarantine() {
     let mut spec = spec();
     (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511));
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Open, 1024)));
-    bench.give(PceWork::Transfer(Job { id: 2, ..job(JobKind::Open, 512) }));
+    bench.give(PceWork::Transfer(job(LaunchKind::Open, 1024)));
+    bench.give(PceWork::Transfer(Job { id: 2, ..job(LaunchKind::Open, 512) }));
     bench.run_to(100);
     // Two of data and a tag of the first message, none of the second.
     assert_eq!(bench.reads_sent().len(), 3);
@@ -511,8 +511,8 @@ fn what_goes_ahead_needs_no_room_and_is_cut_to_the_byte() {
     (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Skid, Bytes(512));
     spec.tag_queue.skid = Some(Bytes(700));
     let mut bench = Bench::new(spec);
-    bench.give(PceWork::Transfer(job(JobKind::Open, 1024)));
-    bench.give(PceWork::Transfer(Job { id: 2, ..job(JobKind::Open, 512) }));
+    bench.give(PceWork::Transfer(job(LaunchKind::Open, 1024)));
+    bench.give(PceWork::Transfer(Job { id: 2, ..job(LaunchKind::Open, 512) }));
     bench.run_to(100);
     // Of the first message 324 B wait; for those of the second there is no room.
     assert_eq!(bench.reads_sent().len(), 3);

@@ -27,14 +27,14 @@ fn a_message_of_sixteen_mebibytes_is_opened_and_sealed_as_by_another_code_base()
     let text: Vec<_> = (0..16usize << 20).map(|n| (n * 31 + n / 4096) as u8).collect();
     let (sealed, tag) = oracle(&text);
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Open, text.len() as u64)));
     serve_host(&mut bench, &sealed, &tag, |_| 5, 256);
     assert!(bench.reported.iter().all(|report| report.tag.as_deref() == Some(&tag[..])));
     let (_, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
     assert!(payload.bytes() == Some(&text[..]));
 
     let mut bench = Bench::new(spec());
-    bench.give(PceWork::Transfer(job(JobKind::Seal, text.len() as u64)));
+    bench.give(PceWork::Transfer(job(LaunchKind::Seal, text.len() as u64)));
     serve_device(&mut bench, &text);
     let data = bench.sent.iter().filter(|(_, tlp)| tlp.address < TAG_ADDRESS);
     assert!(data.flat_map(|(_, tlp)| tlp.payload.bytes().unwrap()).eq(&sealed));
@@ -50,7 +50,7 @@ proptest! {
     ) {
         let (sealed, tag) = oracle(&text);
         let mut bench = Bench::new(spec());
-        bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
+        bench.give(PceWork::Transfer(job(LaunchKind::Open, text.len() as u64)));
         let delay = |address: u64| ((address >> 6) ^ scatter).wrapping_mul(0x9E37_79B9_7F4A_7C15) % spread;
         serve_host(&mut bench, &sealed, &tag, delay, piece);
         let tags: Vec<_> = bench.reported.iter().map(|report| report.tag.clone()).collect();
@@ -67,7 +67,7 @@ proptest! {
     fn a_message_is_sealed_as_another_code_base_seals_it(text in texts()) {
         let (sealed, tag) = oracle(&text);
         let mut bench = Bench::new(spec());
-        bench.give(PceWork::Transfer(job(JobKind::Seal, text.len() as u64)));
+        bench.give(PceWork::Transfer(job(LaunchKind::Seal, text.len() as u64)));
         serve_device(&mut bench, &text);
         let mut written = vec![None; text.len()];
         let (data, rest): (Vec<_>, Vec<_>) = bench.sent.iter().partition(|(_, tlp)| tlp.address < TAG_ADDRESS);
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn shares_of_parts_in_several_engines_sum_to_the_tag_of_another_code_base(text in texts(), pces in 1u64..9) {
         let (sealed, tag) = oracle(&text);
-        let whole = job(JobKind::Open, text.len() as u64);
+        let whole = job(LaunchKind::Open, text.len() as u64);
         let cut = whole.bytes.div_ceil(pces).next_multiple_of(512);
         let (mut sum, mut joined) = ([0; 16], Vec::new());
         for number in 0..whole.bytes.div_ceil(cut) {
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!(sum, tag);
         prop_assert_eq!(&joined, &text);
 
-        let whole = job(JobKind::Seal, text.len() as u64);
+        let whole = job(LaunchKind::Seal, text.len() as u64);
         let (mut sum, mut joined) = ([0; 16], Vec::new());
         for number in 0..whole.bytes.div_ceil(cut) {
             let mut bench = Bench::new(spec());
@@ -142,7 +142,7 @@ proptest! {
         let (sealed, tag) = oracle(&text);
         let mut bench = Bench::new(inline());
         let source = SOURCE + 32 * shift;
-        bench.give(PceWork::Transfer(Job { source, ..job(JobKind::Open, text.len() as u64) }));
+        bench.give(PceWork::Transfer(Job { source, ..job(LaunchKind::Open, text.len() as u64) }));
         let memory = [&vec![0; 32 * shift as usize][..], &sealed, &tag].concat();
         serve_host(&mut bench, &memory, &[0; 16], |_| 5, piece);
         prop_assert!(bench.reported.iter().all(|report| report.tag.as_deref() == Some(&tag[..])));
@@ -157,7 +157,7 @@ proptest! {
         let mut bench = Bench::new(inline());
         // Bursts of device memory end where writes do, if both ends lie alike.
         let (source, destination) = (DEVICE + 32 * shift, SOURCE + 32 * shift);
-        bench.give(PceWork::Transfer(Job { source, destination, ..job(JobKind::Seal, text.len() as u64) }));
+        bench.give(PceWork::Transfer(Job { source, destination, ..job(LaunchKind::Seal, text.len() as u64) }));
         serve_device(&mut bench, &[&vec![0; 32 * shift as usize][..], &text].concat());
         let (stream, rest): (Vec<_>, Vec<_>) = bench.sent.iter().partition(|(_, tlp)| tlp.address < TAG_ADDRESS);
         let bytes: Vec<_> = stream.iter().flat_map(|(_, tlp)| tlp.payload.bytes().unwrap().to_vec()).collect();
