@@ -32,9 +32,13 @@ test("points sort by their error, and a row is shown in both plots", () => opene
   assert.equal(await count(page, "#residuals .mark.chosen"), 1);
 }));
 
-test("curves have measured and simulated points", () => opened("validate", async (page) => {
+test("curves are those of --plot, and their points say what they are", () => opened("validate", async (page) => {
   const shown = curves.slice(0, 12);
   assert.equal(await count(page, "#panels svg"), shown.length);
-  const points = shown.flatMap((panel) => panel.curves.flatMap((curve) => curve.points)).length;
-  assert.equal(await count(page, "#panels .mark"), 2 * points);
+  const marks = (svg) => svg.split('class="mark"').length - 1;
+  assert.equal(await count(page, "#panels .mark"), shown.reduce((sum, svg) => sum + marks(svg), 0));
+  const says = await page.locator("#panels .mark").evaluateAll((all) => all.map((mark) => mark.getAttribute("aria-label")));
+  for (const one of ["measured", "simulated"]) assert.ok(says.filter((text) => text.includes(one) && text.includes("Rate (GB/s): ")).length > 9, one);
+  await page.locator("#panels .mark").first().focus();
+  assert.equal(await page.locator("#tooltip").textContent(), says[0]);
 }));

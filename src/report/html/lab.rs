@@ -8,7 +8,7 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 
 /// What of the scripts that pages share the modules of this one import.
 const EXPORTS: &str =
-    "\nexport { el, sv, tile, choice, tick, number, time, bytes, percent, signed, category, hatching };\n";
+    "\nexport { drawn, el, sv, tile, choice, tick, number, time, bytes, percent, signed, category, hatching };\n";
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 

@@ -1,4 +1,4 @@
-//! A page of results: one HTML file that opens offline, with the JSON of a verb within it and plots that the page draws from it.
+//! A page of results: one HTML file that opens offline, with the JSON of a verb within it and plots that the page draws from it, or that are in it.
 //!
 //! ```text
 //!  JSON of run, compare, replay, validate --+
@@ -28,7 +28,7 @@ use crate::{
         table::{COPIES, WORKLOADS},
     },
     inside::{messages, path::Recorder},
-    report::plot::measured::{Line, Pair, Panel},
+    report::plot::{measured::Panel, svg},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -62,8 +62,9 @@ pub struct Page {
     step: Option<Step>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<Message>,
+    /// Of a validation: its plots as SVG.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    curves: Vec<Curves>,
+    curves: Vec<String>,
     /// The machine's parameters, as `sealsim describe --format json` gives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     configuration: Option<Box<RawValue>>,
@@ -90,22 +91,6 @@ pub struct Message {
     pub start_ps: u64,
     /// When it was over, in ps.
     pub end_ps: u64,
-}
-
-/// A plot of measured against simulated figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct Curves {
-    title: String,
-    x_label: &'static str,
-    unit: &'static str,
-    curves: Vec<Curve>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct Curve {
-    mode: &'static str,
-    /// Place, measured figure, simulated figure.
-    points: Vec<(f64, f64, f64)>,
 }
 
 /// Words and unit of each figure of a comparison. Pages write times and sizes with a unit that suits them.
@@ -181,7 +166,8 @@ impl Page {
     /// The same with curves over what was measured.
     #[must_use]
     pub fn with_curves(self, panels: &[Panel]) -> Self {
-        Self { curves: panels.iter().map(Curves::of).collect(), ..self }
+        let drawn = |panel: &Panel| svg::for_page(&panel.figure().draw());
+        Self { curves: panels.iter().map(drawn).collect(), ..self }
     }
 
     /// The same with a machine's parameters, as `sealsim describe --format json` gives them.
@@ -194,19 +180,6 @@ impl Page {
     pub fn html(&self) -> Result<String, PageError> {
         let data = serde_json::to_string(self).map_err(PageError::not_json)?;
         Ok(island::page(&self.title, &data))
-    }
-}
-
-impl Curves {
-    fn of(panel: &Panel) -> Self {
-        let point = |pair: &Pair| (pair.place, pair.measured, pair.simulated);
-        let curve = |line: &Line| Curve { mode: line.mode.name(), points: line.points.iter().map(point).collect() };
-        Self {
-            title: panel.title.clone(),
-            x_label: panel.x_label,
-            unit: panel.unit,
-            curves: panel.curves.iter().map(curve).collect(),
-        }
     }
 }
 

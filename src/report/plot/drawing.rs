@@ -3,6 +3,7 @@
 
 use super::font;
 use crate::files::is_hidden;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
@@ -93,6 +94,8 @@ pub struct Drawing {
     /// Its height in pixels.
     pub height: f64,
     pub items: Vec<Item>,
+    /// What some items say to whom points at them, by their number; a page shows it, a file does not.
+    pub hints: BTreeMap<usize, String>,
 }
 
 /// Size of texts in pixels, if nothing else is said.
@@ -102,7 +105,7 @@ pub const LINE: f64 = 16.0;
 
 impl Drawing {
     pub fn new(width: f64, height: f64) -> Self {
-        let mut drawing = Self { width, height, items: Vec::new() };
+        let mut drawing = Self { width, height, items: Vec::new(), hints: BTreeMap::new() };
         drawing.rectangle((0.0, 0.0), (width, height), Paint::fill(WHITE));
         drawing
     }

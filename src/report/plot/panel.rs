@@ -62,6 +62,7 @@ impl Frame {
 
 struct Placed {
     series: usize,
+    point: usize,
     style: Style,
     at: (f64, f64),
     radius: f64,
@@ -151,12 +152,23 @@ impl<'p> Layout<'p> {
         for one in &self.panel.series {
             curve(drawing, &frame, one);
         }
-        for Placed { style, at, radius, ends, .. } in self.apart(self.placed(&frame)) {
+        for Placed { series, point, style, at, radius, ends } in self.apart(self.placed(&frame)) {
             if let Some(ends) = ends {
                 interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
             }
             style.sized_mark(drawing, at, radius);
+            drawing.hints.insert(drawing.items.len() - 1, self.says(&self.panel.series[series], point));
         }
+    }
+
+    /// What a point is: its series, its place, its figure.
+    fn says(&self, one: &Series, point: usize) -> String {
+        let Point { x, y, .. } = one.points[point];
+        let place = match &self.panel.across {
+            Across::Values(label) => tick(x, label.bytes),
+            Across::Names(_, names) => names.get(x as usize).cloned().unwrap_or_default(),
+        };
+        format!("{}, {place}; {}: {}", one.name, self.panel.up.text, tick(y, self.panel.up.bytes))
     }
 
     fn grid(&self, drawing: &mut Drawing, frame: &Frame) {
@@ -222,12 +234,13 @@ impl<'p> Layout<'p> {
 
     fn placed(&self, frame: &Frame) -> Vec<Placed> {
         let of = |(series, one): (usize, &Series)| {
-            let has = |point: &&Point| self.y.has(point.y) && self.x.has(point.x);
-            let marks = one.points.iter().filter(has).map(move |point| {
+            let has = |(_, point): &(usize, &Point)| self.y.has(point.y) && self.x.has(point.x);
+            let marks = one.points.iter().enumerate().filter(has).map(move |(number, point)| {
                 let ends = point.ends.filter(|ends| self.y.has(ends.0) && self.y.has(ends.1) && ends.0 < ends.1);
                 let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
                 let style = point.style.unwrap_or(one.style);
-                Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), radius: RADIUS, ends }
+                let at = (frame.across(point.x), frame.up(point.y));
+                Placed { series, point: number, style, at, radius: RADIUS, ends }
             });
             marks.collect::<Vec<_>>()
         };
@@ -343,7 +356,7 @@ mod tests {
     use super::*;
 
     fn mark(series: usize, at: (f64, f64)) -> Placed {
-        Placed { series, style: Style::of(series), at, radius: RADIUS, ends: None }
+        Placed { series, point: 0, style: Style::of(series), at, radius: RADIUS, ends: None }
     }
 
     #[test]

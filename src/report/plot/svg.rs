@@ -7,19 +7,31 @@ use super::{
 use std::fmt::Write;
 
 pub fn write(drawing: &Drawing) -> String {
+    written(drawing, |_| None)
+}
+
+/// The same for a page, whose script takes items of class `mark` and shows what they say.
+pub fn for_page(drawing: &Drawing) -> String {
+    written(drawing, |item| drawing.hints.get(&item))
+}
+
+fn written<'d>(drawing: &'d Drawing, hint: impl Fn(usize) -> Option<&'d String>) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"{FAMILY}\" font-size=\"{SIZE}\">\n"
     );
-    for item in &drawing.items {
+    for (place, item) in drawing.items.iter().enumerate() {
+        let label = |hint: &String| escaped(hint).replace('"', "&quot;");
+        let says = |hint| format!(" class=\"mark\" role=\"img\" aria-label=\"{}\"", label(hint));
+        let says = hint(place).map_or_else(String::new, says);
         match item {
             Item::Path(steps, paint) => {
-                let _ = writeln!(svg, "<path d=\"{}\"{}/>", path(steps), painted(*paint));
+                let _ = writeln!(svg, "<path d=\"{}\"{}{says}/>", path(steps), painted(*paint));
             }
             Item::Disc((x, y), radius, paint) => {
                 let [x, y, radius] = [*x, *y, *radius].map(number);
-                let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{}/>", painted(*paint));
+                let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{}{says}/>", painted(*paint));
             }
             Item::Text(text) => svg.push_str(&line(text)),
         }
@@ -72,6 +84,10 @@ fn path(steps: &[Step]) -> String {
     text
 }
 
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 fn line(Text { at, anchor, size, upwards, colour, text }: &Text) -> String {
     let (x, y) = (number(at.0), number(at.1));
     let anchor = match anchor {
@@ -81,8 +97,7 @@ fn line(Text { at, anchor, size, upwards, colour, text }: &Text) -> String {
     };
     let turned = if *upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
     let size = if *size == SIZE { String::new() } else { format!(" font-size=\"{}\"", number(*size)) };
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let colour = hexadecimal(*colour);
+    let (text, colour) = (escaped(text), hexadecimal(*colour));
     format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"{colour}\"{size}{turned}>{text}</text>\n")
 }
 
@@ -128,5 +143,9 @@ pub(super) mod tests {
         );
         assert!(svg.contains("<circle cx=\"3\" cy=\"4\" r=\"2.5\" fill=\"#0072b2\"/>"), "{svg}");
         assert!(svg.contains("text-anchor=\"end\" fill=\"#000000\">a&lt;b &amp; ?c<"), "{svg}");
+        drawing.hints.insert(2, "\"a\"".into());
+        assert_eq!(svg, write(&drawing));
+        let says = "fill=\"#0072b2\" class=\"mark\" role=\"img\" aria-label=\"&quot;a&quot;\"/>";
+        assert!(for_page(&drawing).contains(says) && well_formed(&for_page(&drawing)));
     }
 }

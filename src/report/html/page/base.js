@@ -25,6 +25,12 @@ function sv(name, attributes, ...children) {
   return attach(document.createElementNS(SVG, name), attributes, children);
 }
 
+// A picture that the program has drawn.
+function drawn(svg, role, label) {
+  const picture = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
+  return attach(picture, { role, "aria-label": label }, []);
+}
+
 const sections = [];
 
 // A part of the page. What goes wrong in it is said in its place, and the others are drawn.

@@ -74,34 +74,15 @@ function pointsPart(box, datasets) {
   redraw.push(fill);
 }
 
-// Panels of measured points and simulated lines, for each mode.
-function curvesPart(box, panels) {
+// Plots of the program, so many at first.
+function curvesPart(box, plots) {
   const grid = el("div", { class: "grid2", id: "panels" });
-  let shown = 12;
-  const more = el("button", { type: "button", click: () => { shown = panels.length; fill(); } });
-  const modes = unique(panels.flatMap((panel) => panel.curves.map((curve) => curve.mode)));
-  const show = (label) => (label === "bytes" ? bytes : number);
-  const one = (panel) => {
-    const drawing = el("figure", { class: "chart" });
-    grid.append(el("div", {}, el("h3", {}, panel.title), drawing));
-    const log = ["bytes", "streams"].includes(panel.x_label);
-    const points = panel.curves.flatMap((curve) => curve.points);
-    chart(drawing, () => ({
-      label: panel.title, xLabel: panel.x_label, yLabel: panel.unit, height: 260,
-      x: (from, to) => (log ? logarithmic : linear)(points.map(([place]) => place), from, to, { base: 2, show: show(panel.x_label) }), y: (from, to) => logarithmic(points.flatMap(([, measured, simulated]) => [measured, simulated]), from, to),
-      series: panel.curves.flatMap((curve) => {
-        const form = look(modes.indexOf(curve.mode));
-        const at = (place, value, name) => ({ x: place, y: value, label: `${curve.mode} ${name}, ${show(panel.x_label)(place)}: ${number(value)} ${panel.unit}` });
-        return [{ name: `${curve.mode} simulated`, look: { ...form, shape: (x, y) => SHAPES[0](x, y, 1.5) }, line: true, points: curve.points.map(([place, , value]) => at(place, value, "simulated")) }, { name: `${curve.mode} measured`, look: form, points: curve.points.map(([place, value]) => at(place, value, "measured")) }];
-      }),
-    }));
-  };
-  const fill = () => {
-    grid.replaceChildren();
-    panels.slice(0, shown).forEach(one);
-    more.hidden = shown >= panels.length;
-    more.textContent = `Show all ${panels.length} plots`;
-  };
-  attach(box, {}, [el("ul", { class: "legend" }, modes.map((mode, place) => el("li", {}, shapeSwatch(look(place)), `${mode}: points measured, line simulated`))), grid, more]);
-  fill();
+  const show = (count) => grid.replaceChildren(...plots.slice(0, count).map((svg) => {
+    const drawing = drawn(svg, "group", "measured and simulated");
+    marksOf(drawing);
+    return el("figure", { class: "plot" }, drawing);
+  }));
+  const more = el("button", { type: "button", hidden: plots.length <= 12, click: () => { show(plots.length); more.hidden = true; } }, `Show all ${plots.length} plots`);
+  show(12);
+  attach(box, {}, [grid, more]);
 }

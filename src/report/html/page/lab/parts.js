@@ -1,6 +1,6 @@
 // What several views are made of.
 
-import { el, number } from "./base.js";
+import { drawn, el, number } from "./base.js";
 
 // A table with a caption that is read out. `text` are the columns that are no numbers.
 export function table(caption, head, lines, { text = [0], id = null } = {}) {
@@ -12,10 +12,7 @@ export function table(caption, head, lines, { text = [0], id = null } = {}) {
 
 // A picture that the program has drawn, with links to it as files, and to the page of --report. `query` is its state.
 export function picture(svg, label, name, query) {
-  const image = document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
-  image.setAttribute("role", "img");
-  image.setAttribute("aria-label", label);
-  return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, image),
+  return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, drawn(svg, "img", label)),
     el("p", {}, [["SVG", "svg"], ["PDF", "pdf"], ["report (HTML)", "html"]].flatMap(([words, ending]) => [fileLink(`${name}.${ending}`, query, words), " "])));
 }
 
