@@ -164,12 +164,12 @@ fn waves_are_what_they_were() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.fst");
     let scenarios: [(&str, &[&str], Direction, u64); 3] = [
-        ("h100-nvl-tdx", &[], Direction::H2d, 0x87cc_2cde_d2d1_6700),
+        ("h100-nvl-tdx", &[], Direction::H2d, 0x1bda_4c05_523f_6982),
         (
             "h100-nvl-tdx",
             &["tag_queue.release=\"hold\"", "tag_queue.quarantine=\"2 MiB\""],
             Direction::H2d,
-            0xcbdd_f9e7_fec6_3104,
+            0x8458_a366_687d_17ba,
         ),
         ("h100-sxm5-off", &[], Direction::D2h, 0x3a94_a6d1_8056_e65f),
     ];
