@@ -9,7 +9,7 @@ use crate::gpu::spec::{Common, ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, Ta
 use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
-use crate::sealing::SealingSpec;
+use crate::sealing::{Format, SealingSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -183,6 +183,14 @@ impl MachineSpec {
     #[must_use]
     pub fn shared_engine(&self) -> bool {
         self.common() == Common::Engine
+    }
+
+    /// What sealed messages carry.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        let format = self.sealing().format().with_text_crc(self.cipher.text_crc.is_some());
+        let longest = self.driver.pinned.message.max(self.driver.pageable.message);
+        self.tag_queue.tag_every.map_or(format, |every| format.with_chunks(every.0, longest.0))
     }
 
     /// Bytes of the quarantine that all PCEs share, where plaintext waits in one.

@@ -246,9 +246,9 @@ pub(crate) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) 
         return Risk::default();
     }
     let message = bytes.div_ceil(messages);
-    let chains = match &machine.engine.ghash {
-        GhashSpec::SubChains { chains, .. } => u64::from(*chains),
-        _ => 1,
+    let chains = match (&machine.engine.ghash, machine.tag_queue.tag_every) {
+        (GhashSpec::SubChains { chains, .. }, _) => u64::from(*chains),
+        (_, every) => every.map_or(1, |every| message.div_ceil(every.0)),
     };
     let blocks = message.div_ceil(16).div_ceil(chains) + 1;
     let log2 = match &machine.aead {

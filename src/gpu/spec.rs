@@ -253,6 +253,10 @@ pub struct TagQueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "placement of tags")]
     pub placement: Option<TagPlacement>,
+    /// Bytes of a message that each of its tags covers, the last one fewer: a piece, which has a verdict of its own. One tag covers all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "bytes per tag")]
+    pub tag_every: Option<Bytes>,
     /// Whether each entry has parity bits, one of what says which message it is of and one of each tag; no if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "parity of entries")]

@@ -2,7 +2,7 @@
 
 pub use crate::stream::LaunchKind;
 use crate::{
-    gcm::{message::SealOpen, part::Part},
+    gcm::{bulk::chains::TAG_BYTES, message::SealOpen, part::Part},
     pcie::packet::Payload,
     sim::{FaultKind, Flip, Item, Pick, Selectors},
     stream::Computation,
@@ -94,11 +94,23 @@ pub struct Share {
     pub number: u32,
     /// Its bytes within the message.
     pub part: Part,
+    /// Where each piece of a message has a tag: its number, and its bytes within the message. Then it is a message of its own but for its IV.
+    pub piece: Option<(u32, Part)>,
 }
 
 impl Share {
     pub const fn whole(message: JobId, bytes: u64) -> Self {
-        Self { message, of: 1, number: 0, part: Part::whole(bytes) }
+        Self { message, of: 1, number: 0, part: Part::whole(bytes), piece: None }
+    }
+
+    /// Number of the launch: that of its first job.
+    pub fn launch(&self) -> JobId {
+        self.message - self.piece.map_or(0, |(number, _)| JobId::from(number))
+    }
+
+    /// Its bytes within the launch.
+    pub fn of_launch(&self) -> Part {
+        self.piece.map_or(self.part, |(_, part)| part)
     }
 }
 
@@ -131,7 +143,23 @@ impl Job {
             source: self.source + start,
             destination: self.destination + start,
             bytes: part.bytes,
-            share: Share { message: self.id, of: self.bytes.div_ceil(bytes) as u32, number, part },
+            share: Share { message: self.id, of: self.bytes.div_ceil(bytes) as u32, number, part, piece: None },
+            ..self.clone()
+        }
+    }
+
+    /// The piece from `start` on of this job, which is a whole message with a tag for each `every` bytes.
+    pub fn piece(&self, start: u64, every: u64) -> Self {
+        let number = start / every;
+        let part = Part { start, bytes: every.min(self.bytes - start), total: self.bytes };
+        let id = self.id + number;
+        Self {
+            id,
+            source: self.source + start,
+            destination: self.destination + start,
+            bytes: part.bytes,
+            tag: self.tag + number * TAG_BYTES as u64,
+            share: Share { piece: Some((number as u32, part)), ..Share::whole(id, part.bytes) },
             ..self.clone()
         }
     }

@@ -120,7 +120,7 @@ fn host_units(
     program: Vec<Step>,
     gpu: u8,
 ) -> Result<host::Units, RunError> {
-    let format = machine.sealing().format().with_text_crc(machine.cipher.text_crc.is_some());
+    let format = machine.format();
     let keys = data.secrets.keys.take();
     let private = keys.is_some().then(|| Box::new(HostBytes(Rc::clone(&data.ledger))) as Box<dyn PrivateMemory>);
     data.secrets.engine = keys.as_ref().map(|(keys, _)| Arc::clone(keys));
@@ -131,7 +131,7 @@ fn host_units(
         })
     };
     let memory = build(HostState::new(&machine.staging, &machine.memory, private))?;
-    let mut memory = memory.with_tags(format.tag_bytes());
+    let mut memory = memory.with_tags(format);
     if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
         memory.put_tags_inline();
     }

@@ -89,7 +89,7 @@ pub fn check(machine: &MachineSpec, request: Request) -> Result<(), RunError> {
 pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<SealingSpec> {
     let (above, _) = path.rsplit_once('.')?;
     let machine = machine.of_gpu(gpu);
-    if machine.copy_engine.engine_clock.is_some() {
+    if machine.copy_engine.engine_clock.is_some() || machine.tag_queue.tag_every.is_some() {
         return None;
     }
     Pces::of(&machine, above).ok()?.engine(&machine, path)

@@ -23,6 +23,7 @@ mod netlist;
 mod own_units;
 mod paths;
 mod peaks;
+mod pieces;
 mod pools;
 mod probes;
 mod programs;

@@ -108,6 +108,7 @@ impl Queue {
             skid: (self.skid > 0).then(|| Bytes(self.skid.into())),
             fetch: TagFetch::AfterData,
             placement: None,
+            tag_every: None,
             parity: None,
             twin_comparators: None,
         }

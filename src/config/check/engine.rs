@@ -72,10 +72,13 @@ pub(super) const RULES: &[Rule] = &[
     }),
     rule(
         "tag_queue.quarantine",
-        "write at least the longest message (driver.*.message), less what may go ahead (tag_queue.skid), or release = \"withhold_completion\"",
+        "write at least the longest message (driver.*.message), or its piece (tag_queue.tag_every), less what may go ahead (tag_queue.skid), or release = \"withhold_completion\"",
         |m| {
             let (release, room) = (m.tag_queue.release, m.tag_queue.quarantine);
-            let (path, message) = longest_message(m);
+            let (path, message) = match (longest_message(m), m.tag_queue.tag_every) {
+                ((_, message), Some(every)) if every < message => ("tag_queue.tag_every", every),
+                (longest, _) => longest,
+            };
             let ahead = m.tag_queue.ahead();
             (release.quarantines() && room.0.saturating_add(ahead) < message.0).then(|| {
                 let but = if ahead > 0 { format!(" but for {}", Bytes(ahead)) } else { String::new() };
@@ -136,11 +139,7 @@ pub(super) const RULES: &[Rule] = &[
         "write copy_engine.engine_turn with \"bytes\", and leave it out with \"message\"",
         |m| {
             let (turns, bytes) = (m.copy_engine.pools.as_ref()?.turns?, m.copy_engine.engine_turn);
-            let many = ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             match (turns, bytes) {
-                (TurnPolicy::Need, _) if many => {
-                    Some("a message's place has one accumulator, and sub-chains have several".to_owned())
-                }
                 (TurnPolicy::Bytes, None) => Some("nothing says after how many bytes".to_owned()),
                 (TurnPolicy::Message, Some(bytes)) => Some(format!("copy_engine.engine_turn ends turns after {bytes}")),
                 _ => None,
@@ -159,17 +158,13 @@ pub(super) const RULES: &[Rule] = &[
             let beyond = m.link.max_read_request.max(m.copy_engine.burst);
             let odd = !turn.0.is_multiple_of(16);
             let large = turn.0 + beyond.0 > room.0;
-            let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
-            let many = common && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             let blocks = || format!("{turn} is no number of whole AES blocks");
             let full = || {
                 format!(
                     "a turn of {turn} and the request that reaches beyond it ({beyond}) do not fit a PCE's read buffer of {room}"
                 )
             };
-            let chains =
-                || "a message's place in the engine has one accumulator, and sub-chains have several".to_owned();
-            odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
+            odd.then(blocks).or_else(|| large.then(full))
         },
     ),
     rule("tag_queue.quarantine_in", "write tag_queue.release = \"hold\", or quarantine_in = \"copy_engine\"", |m| {
@@ -179,6 +174,27 @@ pub(super) const RULES: &[Rule] = &[
             "what goes ahead of its verdict leaves a copy engine in order, and would have to come back there".into()
         })
     }),
+    rule(
+        "tag_queue.tag_every",
+        "write a multiple of 32 B, for whole messages of AES-GCM in copy engines whose engine.ghash has one tag, with separate tags and no cipher.text_crc; or leave it out",
+        |m| {
+            let every = m.tag_queue.tag_every?;
+            [
+                (!every.0.is_multiple_of(32), "pieces start at multiples of 32 B, as messages do"),
+                (ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM, "sub-chains have tags of their own"),
+                (m.aead.is_some(), "only AES-GCM has several tags"),
+                (m.copy_engine.sharing == Some(Sharing::Split), "parts of a message have shares of one tag"),
+                (m.sealing_sms().is_some(), "the kernels on SMs make one tag for a message"),
+                (m.tag_queue.placement == Some(TagPlacement::Inline), "tags of pieces do not follow these in memory"),
+                (
+                    m.cipher.text_crc.is_some(),
+                    "the CRC of a text is of the whole message, and so known after its pieces",
+                ),
+            ]
+            .into_iter()
+            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+        },
+    ),
     rule("tag_queue.placement", "write tag_queue.fetch = \"after_data\", or placement = \"separate\"", |m| {
         let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
         let early = inline && m.tag_queue.fetch == TagFetch::BeforeData;

@@ -4,13 +4,18 @@ use crate::gpu::{
     release::Release,
     work::{Job, JobId, LaunchKind},
 };
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    ops::Range,
+};
 
 /// One launch in progress. The numbers of its jobs are contiguous.
 #[derive(Debug)]
 pub(super) struct Flight {
     kind: LaunchKind,
     first: JobId,
+    /// Its tags, of one job each but for parts of a message, which have one together.
+    tags: u64,
     /// One past the last job.
     end: JobId,
     /// Jobs whose bytes are still in progress.
@@ -49,7 +54,17 @@ impl PartTag {
 
 impl Flight {
     pub fn new(first: JobId, kind: LaunchKind) -> Self {
-        Self { kind, first, end: first, moving: 0, complete: false, tag: None }
+        Self::of_pieces(first, kind, 1)
+    }
+
+    /// With so many tags, the jobs of which are added one by one.
+    pub fn of_pieces(first: JobId, kind: LaunchKind, tags: u64) -> Self {
+        Self { kind, first, tags, end: first, moving: 0, complete: false, tag: None }
+    }
+
+    /// What may have a verdict of its own.
+    const fn judged(&self) -> Range<JobId> {
+        self.first..self.first + self.tags
     }
 
     pub fn add(&mut self, job: JobId) {
@@ -85,9 +100,9 @@ impl Flights {
 
     pub fn push(&mut self, flight: Flight) {
         self.changed = true;
-        self.begun += 1;
+        self.begun += flight.tags;
         if flight.kind == LaunchKind::Open {
-            self.unjudged.insert(flight.first);
+            self.unjudged.extend(flight.judged());
         }
         self.flights.push_back(flight);
     }
@@ -141,10 +156,10 @@ impl Flights {
         self.unjudged.range(..end).count() as u64
     }
 
-    /// Launches that are complete and, if they are to have one, have their verdict.
+    /// Messages, or their pieces, that are complete and, if they are to have one, have their verdict.
     pub fn done(&self) -> u64 {
-        let judged = self.flights.iter().filter(|flight| !self.unjudged.contains(&flight.first)).count();
-        self.begun - (judged + self.unjudged.len()) as u64
+        let judged = |flight: &Flight| flight.tags - self.unjudged.range(flight.judged()).count() as u64;
+        self.begun - self.flights.iter().map(judged).sum::<u64>() - self.unjudged.len() as u64
     }
 
     /// Forgets launches that are complete.
@@ -154,7 +169,7 @@ impl Flights {
         }
         let unjudged = &self.unjudged;
         self.flights.retain(|flight| {
-            let waits = release.completion_waits() && unjudged.contains(&flight.first);
+            let waits = release.completion_waits() && unjudged.range(flight.judged()).next().is_some();
             flight.moving > 0 || !flight.complete || flight.tag.is_some() || waits
         });
     }

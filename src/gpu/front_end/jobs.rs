@@ -11,7 +11,7 @@ use crate::{
         spec::Sharing,
         work::{Job, LaunchKind, PceWork, Share, TagEntry},
     },
-    sim::{Now, Stall},
+    sim::{Activity, Now, Stall, Wake},
     units::Femtos,
 };
 
@@ -27,22 +27,30 @@ impl FrontEnd {
         if job.kind == LaunchKind::Open && self.tag_credits == 0 {
             return stall(Stall::TagQueueFull);
         }
+        let whole = self.spec.tag_every.is_none();
         let part = self.part_bytes(&job);
         let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
         let pces = self.spec.pces;
         let places = move || (first..first + parts).map(move |turn| turn % pces);
         let bytes = job.bytes;
         let held = move || places().zip(0..).map(move |(place, number)| (place, part.min(bytes - number * part)));
-        if job.kind == LaunchKind::Open && self.lacks_quarantine(held()) {
+        if whole && job.kind == LaunchKind::Open && self.lacks_quarantine(held()) {
             return stall(Stall::Quarantine);
         }
-        if !places().all(|place| ports.work[place].has_room(now.time)) {
+        if whole && !places().all(|place| ports.work[place].has_room(now.time)) {
             return stall(Stall::Order);
         }
         let Some(job) = self.with_iv(job, now.time) else {
             self.refuse("the IV counter of the channel is exhausted".into(), now.time);
             return None;
         };
+        if let Some(every) = self.spec.tag_every {
+            let pieces = job.bytes.div_ceil(every);
+            self.flights.push(Flight::of_pieces(job.id, job.kind, pieces));
+            self.next_job += pieces;
+            self.cutting = Some((job, 0));
+            return None;
+        }
         if let (LaunchKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
             if self.spec.common_quarantine.is_some() {
@@ -64,6 +72,37 @@ impl FrontEnd {
         self.flights.push(flight);
         self.next_job += parts as u64;
         None
+    }
+
+    /// Gives the next piece of a message to its PCE.
+    pub(super) fn give_piece(&mut self, now: Now, ports: &mut Ports) -> Refusal {
+        let (Some((message, start)), Some(every)) = (&self.cutting, self.spec.tag_every) else {
+            return (Activity::Idle, Wake::NEVER);
+        };
+        let (piece, place) = (message.piece(*start, every), self.turn % self.spec.pces);
+        let (end, last) = (start + piece.bytes, start + piece.bytes == message.bytes);
+        let open = piece.kind == LaunchKind::Open;
+        let stall = match () {
+            () if open && self.tag_credits == 0 => Some(Stall::TagQueueFull),
+            () if open && self.lacks_quarantine([(place, piece.bytes)].into_iter()) => Some(Stall::Quarantine),
+            () if !ports.work[place].has_room(now.time) => Some(Stall::Order),
+            () => None,
+        };
+        if let Some(stall) = stall {
+            return (Activity::Stall(stall), Wake::NEVER);
+        }
+        if let (true, Some(verification)) = (open, &mut ports.verification) {
+            self.tag_credits -= 1;
+            if self.spec.common_quarantine.is_some() {
+                self.held.push(Held { message: piece.id, place, bytes: piece.bytes });
+            }
+            verification.entries.push(now.time, TagEntry { job: piece.id, parts: 1 });
+        }
+        self.cutting = (!last).then(|| (message.clone(), end));
+        self.turn += usize::from(last);
+        self.flights.extend(piece.id, last);
+        ports.work[place].push(now.time, PceWork::Transfer(piece));
+        (Activity::Busy, now.cycle + 1)
     }
 
     /// Whether a common quarantine has no room for so many bytes more of these PCEs.

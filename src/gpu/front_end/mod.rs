@@ -17,6 +17,7 @@
 //! | gives per cycle | one transfer or one semaphore |
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
+//! | pieces | of a message with several tags: one in a cycle to the message's PCE, each with an entry of the tag queue and its room in a common quarantine; the first counts as its copy's first message |
 //! | tag in parts | of a message that is sealed in parts, the shares come from its PCEs; their sum is written by the first PCE, with the IV |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
 //! | common quarantine | a message to be opened has room reserved for all of its bytes with its launch, in launch order, so that no later one can keep an earlier one out; its verdict frees it |
@@ -39,7 +40,7 @@ use super::{
     release::Release,
     spans::Spans,
     spec::CopyEngineSpec,
-    work::{CopyPush, Done, Edge, Job, JobId, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
+    work::{CopyPush, Done, Edge, Job, JobId, Landed, LaunchKind, Mark, PceWork, Retired, TagEntry, Verdict},
 };
 use crate::{
     gcm::iv::Stream as IvStream,
@@ -92,6 +93,8 @@ pub struct FrontEndSpec {
     pub pces: usize,
     pub confidential: bool,
     pub tag_queue_depth: u64,
+    /// Bytes of a message that each of its tags covers; none if one covers all.
+    pub tag_every: Option<u64>,
     /// Bytes of a quarantine that all its PCEs share; none if each has its own.
     pub common_quarantine: Option<u64>,
     /// Bytes of each PCE that go on ahead of their verdicts and need none of it.
@@ -148,7 +151,7 @@ pub struct FrontEnd {
     steps: VecDeque<Step>,
     flights: Flights,
     firsts: Firsts,
-    /// Launch that is being split into stripes.
+    /// Launch that is being split into stripes, or into pieces with a tag each, and its bytes in those that have been given out.
     cutting: Option<(Job, u64)>,
     turn: usize,
     tag_credits: u64,
@@ -355,8 +358,12 @@ impl FrontEnd {
         if let Some(known) = self.flights.known_tag() {
             return Self::write_tag(known, now, ports);
         }
-        if self.cutting.is_some() {
-            return self.cut(now, ports);
+        match &self.cutting {
+            Some((job, _)) if matches!(job.kind, LaunchKind::Open | LaunchKind::Seal) => {
+                return self.give_piece(now, ports);
+            }
+            Some(_) => return self.cut(now, ports),
+            None => {}
         }
         let Some(step) = self.steps.front() else {
             let waits = !self.flights.is_empty() || !self.unverified.is_empty();
@@ -393,7 +400,8 @@ impl FrontEnd {
             }
             self.mark(step.copy, Edge::Begin, now);
             if let (Some(copy), Operation::Decrypt { .. }) = (step.copy, &transfer.operation) {
-                self.firsts.start(copy, first..self.next_job);
+                let end = if self.spec.tag_every.is_some() { first + 1 } else { self.next_job };
+                self.firsts.start(copy, first..end);
             }
             if self.spec.writes_host && launch.flush == Some(Flush::Sys) {
                 self.flush = Some(None);

@@ -50,6 +50,7 @@ fn spec(release: Release) -> FrontEndSpec {
         pces: 1,
         confidential: true,
         tag_queue_depth: 4,
+        tag_every: None,
         common_quarantine: None,
         ahead: 0,
         release,

@@ -226,6 +226,9 @@ impl Pce {
                 self.queue_behind(end, tag.split_at(room.min(tag.len() as u64) as usize), cycle, joins);
             }
         }
+        if !message.share.of_launch().is_last() && message.share.piece.is_some() {
+            return;
+        }
         let mut iv = message.iv_bytes.to_vec();
         iv.resize(self.format.nonce_bytes() as usize, 0);
         self.queue(cycle, Tlp::write(message.iv, iv.len() as u32, Payload::of(iv)), 0);

@@ -29,7 +29,7 @@ impl Pce {
                 LaunchKind::Seal => SealOpen::Seal,
                 _ => return,
             };
-            let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
+            let (nonce, part, piece) = (transfer.job.nonce, transfer.job.share.part, transfer.job.share.piece);
             self.tell_of_start(self.feeding, direction, cycle);
             let transfer = &mut self.transfers[place as usize];
             if let Some(engine) = &mut self.engine {
@@ -41,9 +41,10 @@ impl Pce {
             let Some(keys) = &self.keys else { return };
             let key = if direction == SealOpen::Seal { &keys.d2h } else { &keys.h2d };
             let struck = self.registers.begin((self.spec.own_engine(), key), nonce, part, direction, cycle);
-            let text = match struck {
-                Some(message) => Some(Text::of_struck(self.format, message, direction)),
-                None => Text::new(self.format, key, nonce, part, direction),
+            let text = match (struck, piece) {
+                (Some(message), _) => Some(Text::of_struck(self.format, message, direction)),
+                (None, Some((tag, piece))) => Text::of_part(piece, Some(tag), key, nonce, direction),
+                (None, None) => Text::new(self.format, key, nonce, part, direction),
             };
             match direction {
                 SealOpen::Seal => transfer.stream = text,

@@ -129,7 +129,10 @@ impl PceSpec {
     /// Its own engine of AES-GCM on its own clock, whose registers faults can strike.
     fn own_engine(&self) -> Option<&EngineSpec> {
         match &self.engine {
-            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() && self.engine_clock.is_none() => Some(spec),
+            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() && self.engine_clock.is_none() => {
+                // A structural engine begins at a message's first counter.
+                self.tag_queue.tag_every.is_none().then_some(spec)
+            }
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     gcm::{
-        bulk::{Stream, text_crc::TextCrc},
+        bulk::{Stream, chains::TAG_BYTES, text_crc::TextCrc},
         message::SealOpen,
         part::Part,
         pseudo::{pseudo_share, pseudo_tags},
@@ -15,7 +15,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Text {
     Whole(Message),
-    Part(Part, [u8; 12], Stream),
+    /// A part of a message, and the number of its tag if it has one of its own.
+    Part(Part, Option<u32>, [u8; 12], Stream),
     /// A message that faults strike in the registers of its engine, and the CRC of its text if the format has one.
     Struck(Box<StruckMessage>, Option<TextCrc>),
 }
@@ -25,8 +26,13 @@ impl Text {
     pub fn new(format: Format, key: &Key, nonce: [u8; 12], part: Part, direction: SealOpen) -> Option<Self> {
         match part.bytes == part.total {
             true => Message::new(format, key, nonce, direction).map(Self::Whole),
-            false => key.gcm().map(|key| Self::Part(part, nonce, part.stream(key, nonce, direction))),
+            false => Self::of_part(part, None, key, nonce, direction),
         }
+    }
+
+    /// Begins a part, which may have the tag of this number.
+    pub fn of_part(part: Part, tag: Option<u32>, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Option<Self> {
+        key.gcm().map(|key| Self::Part(part, tag, nonce, part.stream(key, nonce, direction)))
     }
 
     /// Begins a message that faults strike.
@@ -55,7 +61,7 @@ impl Text {
     pub fn update(&mut self, key: &Key, text: &mut [u8]) {
         match self {
             Self::Whole(message) => message.update(key, text),
-            Self::Part(_, _, stream) => key.gcm().into_iter().for_each(|key| stream.update(key, text)),
+            Self::Part(.., stream) => key.gcm().into_iter().for_each(|key| stream.update(key, text)),
             Self::Struck(message, Some(crc)) => crc.pass(text, |text| message.update(text)),
             Self::Struck(message, None) => message.update(text),
         }
@@ -73,9 +79,10 @@ impl Text {
     pub fn tags(&mut self, key: &Key) -> Vec<u8> {
         match self {
             Self::Whole(message) => message.tags(key),
-            Self::Part(part, nonce, stream) => {
-                key.gcm().map_or_else(Vec::new, |key| part.share(key, *nonce, stream).to_vec())
-            }
+            Self::Part(part, tag, nonce, stream) => key.gcm().map_or_else(Vec::new, |key| match tag {
+                Some(number) => part.chunk_tag(key, *nonce, stream, *number).to_vec(),
+                None => part.share(key, *nonce, stream).to_vec(),
+            }),
             Self::Struck(message, crc) => {
                 let mut tags = message.finish().to_vec();
                 crc.iter().for_each(|crc| crc.add_to(&mut tags));
@@ -88,8 +95,12 @@ impl Text {
 /// What replaces a job's tags, or for its share of one, in a run that carries no bytes.
 pub(super) fn stand_in(job: &Job, format: Format) -> Vec<u8> {
     let (share, part) = (job.share, job.share.part);
-    match share.of {
-        1 => pseudo_tags(job.nonce, job.bytes, format.tag_bytes()),
-        _ => pseudo_share(job.nonce, part.total, part.is_last()).to_vec(),
+    match (share.of, share.piece) {
+        (_, Some((number, part))) => {
+            let before = TAG_BYTES * number as usize;
+            pseudo_tags(job.nonce, part.total, (before + TAG_BYTES) as u64).split_off(before)
+        }
+        (1, None) => pseudo_tags(job.nonce, job.bytes, format.tag_bytes()),
+        (_, None) => pseudo_share(job.nonce, part.total, part.is_last()).to_vec(),
     }
 }

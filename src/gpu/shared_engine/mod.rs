@@ -15,7 +15,7 @@
 //! | arbiter | round robin over PCEs: by `bytes`, those of which a turn's bytes have all come; by `need`, those of which a block has come; by message, those of which bytes have come, and if there are none, those that have announced a message, so that its keystream runs ahead |
 //! | ahead | a turn begins when the bytes of the one before have all come, while the engine has not yet taken those of as many turns as may be open in it: two, or one more than its GHASH units for different messages |
 //! | latency | of a beat, its arrival to its reply `engine_wire` after its text is at the engine's output; the reply of the last one carries the cycle of the tag |
-//! | context | between two turns of a message its PCE's place keeps 40 B and a bit: the GHASH value (16 B), the IV (12 B), the count of blocks so far (4 B), the length (8 B), and which of the two keys. The keystream goes on from the count, the mask is made anew with each turn |
+//! | context | between two turns of a message its PCE's place keeps 40 B and a bit: the GHASH value (16 B; with sub-chains 16 B for each), the IV (12 B), the count of blocks so far (4 B), the length (8 B), and which of the two keys. The keystream goes on from the count, the mask is made anew with each turn |
 //! | cost of a turn | the keystream of the next turn is ready when the turn begins, as for the next of two messages; its GHASH waits for the value of the turn before |
 //! | GHASH alone | takes ciphertext to be opened as it comes to the PCE, and sealed text as it leaves the PCE's lanes, as many blocks in a cycle as the unit takes; its context has no count of blocks. A tag's mask is the PCE's |
 //! | stalls | `read_data`: the message or turn whose turn it is has not all come |
@@ -140,10 +140,7 @@ impl SharedEngine {
     fn begin(&mut self, pce: usize, turn: &Turn, now: Now) {
         self.last = pce;
         let at = if self.several_units { now.cycle.max(self.places[pce].value) } else { now.cycle };
-        match turn.closes {
-            true => self.timing.start(at, 0, turn.left, turn.direction),
-            false => self.timing.start_part(at, turn.left, turn.direction),
-        }
+        self.timing.start_turn(at, turn.before, turn.left, turn.direction, turn.closes);
     }
 
     /// Gives the engine what has come of a turn; gives what is left of it, if anything.

@@ -48,6 +48,8 @@ impl Announced {
 pub(super) struct Turn {
     pub job: JobId,
     pub direction: SealOpen,
+    /// Bytes of the message before it.
+    pub before: u64,
     pub left: u64,
     /// Whether the message ends with it.
     pub closes: bool,
@@ -128,8 +130,8 @@ impl Place {
                 (blocks.min(most), blocks > 0)
             }
         };
-        let Announced { job, direction, .. } = *message;
-        can.then_some(Turn { job, direction, left: bytes, closes: bytes == left })
+        let Announced { job, direction, given: before, .. } = *message;
+        can.then_some(Turn { job, direction, before, left: bytes, closes: bytes == left })
     }
 
     /// Takes up to `most` bytes of the oldest beat; gives the beat's place if they are its last, and their number.

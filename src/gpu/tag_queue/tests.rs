@@ -18,6 +18,7 @@ fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
         skid: None,
         fetch: TagFetch::AfterData,
         placement: None,
+        tag_every: None,
         parity: None,
         twin_comparators: None,
     }

@@ -38,7 +38,7 @@ impl Cipher {
         let running = &mut self.running[place];
         let (kind, slot, nonce, bytes) = (running.job.kind, running.job.slot, running.job.nonce, running.job.bytes);
         let tag = match (memory.exact(), running.sealing.take()) {
-            (false, _) => pseudo_tags(nonce, bytes, memory.tag_bytes()),
+            (false, _) => pseudo_tags(nonce, bytes, memory.tag_bytes(bytes)),
             (true, Some(sealing)) => {
                 let (text, tag) = sealing.0();
                 memory.put_text(slot, text);
@@ -70,7 +70,7 @@ impl Cipher {
     fn reseal_in(&mut self, job: &CipherJob, time: Femtos, memory: &mut HostState) -> bool {
         let nonce = job.user_nonce();
         if !memory.exact() {
-            memory.put_sealed(job.slot, pseudo_tags(job.nonce, job.bytes, memory.tag_bytes()), false, time);
+            memory.put_sealed(job.slot, pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)), false, time);
             return true;
         }
         let Some(mut text) = memory.load(job.copy, job.offset, job.bytes) else { return false };
@@ -91,7 +91,7 @@ impl Cipher {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
         match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tags(job.nonce, job.bytes, memory.tag_bytes()) == slot.tag,
+            (false, _) => pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)) == slot.tag,
             (true, Some(cryptor)) => {
                 // Plaintext must not lie in shared memory, not even for the length of a job.
                 self.scratch.clear();
@@ -137,7 +137,7 @@ impl Cipher {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
         let right = match (exact, &mut self.cryptor) {
-            (false, _) => slot.tag == pseudo_tags(job.nonce, job.bytes, memory.tag_bytes()),
+            (false, _) => slot.tag == pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)),
             (true, Some(cryptor)) => {
                 self.scratch.clear();
                 self.scratch.extend_from_slice(&slot.data);
@@ -174,7 +174,7 @@ fn put_sealed_ahead(job: &CipherJob, time: Femtos, memory: &mut HostState) -> bo
         memory.put_text(job.slot, text);
         tag
     } else {
-        pseudo_tags(job.nonce, job.bytes, memory.tag_bytes())
+        pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes))
     };
     memory.put_sealed(job.slot, tag, false, time);
     true

@@ -28,6 +28,7 @@ use crate::{
         packet::{Payload, Tlp},
         root_complex::{HostMemory, Notice, Written},
     },
+    sealing::Format,
     sim::{Armed, Coverage, FaultKind, FaultSite, Flip, Injection, Signals},
     units::{Bytes, Femtos},
 };
@@ -57,8 +58,8 @@ const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as
 
 pub struct HostState {
     staging: Staging,
-    /// Bytes of a message's tags, and the blocks of 16 bytes that they take.
-    tag_bytes: u64,
+    /// What messages carry, and the blocks of 16 bytes that the tags of the longest take.
+    format: Format,
     tags: u32,
     pinned: Pinned,
     buffers: Buffers,
@@ -88,7 +89,7 @@ impl HostState {
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
-            tag_bytes: map::TAG_BYTES,
+            format: Format::GCM,
             tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
@@ -108,15 +109,15 @@ impl HostState {
         self.staging.trailer = map::TAG_BYTES * u64::from(self.tags);
     }
 
-    /// The same memory for messages with so many bytes of tags.
+    /// The same memory for messages of a format.
     #[must_use]
-    pub fn with_tags(self, tag_bytes: u64) -> Self {
-        Self { tag_bytes, tags: tag_bytes.div_ceil(map::TAG_BYTES) as u32, ..self }
+    pub fn with_tags(self, format: Format) -> Self {
+        Self { format, tags: format.tag_blocks(), ..self }
     }
 
-    /// Bytes of a message's tags.
-    pub const fn tag_bytes(&self) -> u64 {
-        self.tag_bytes
+    /// Bytes of the tags of a message of so many bytes.
+    pub const fn tag_bytes(&self, bytes: u64) -> u64 {
+        self.format.of_message(bytes).tag_bytes()
     }
 
     pub const fn tag_address(&self, id: SlotId) -> u64 {
@@ -350,10 +351,10 @@ impl HostState {
     }
 
     fn write_tags(&mut self, offset: u64, bytes: &[u8]) -> Written {
-        let (stride, length) = (map::tag_stride(self.tags), self.tag_bytes as usize);
+        let (stride, format) = (map::tag_stride(self.tags), self.format);
         for (at, &byte) in (offset..).zip(bytes) {
             if let Some(slot) = self.staging.get_mut(SlotId((at / stride) as u32)) {
-                slot.tag.resize(length, 0);
+                slot.tag.resize(format.of_message(slot.bytes).tag_bytes() as usize, 0);
                 if let Some(place) = slot.tag.get_mut((at % stride) as usize) {
                     *place = byte;
                 }
@@ -365,7 +366,7 @@ impl HostState {
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
         let exact = self.exact();
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
-        let (tag_bytes, inline) = (self.tag_bytes as usize, self.staging.trailer > 0);
+        let (tag_bytes, inline) = (self.format.tag_bytes() as usize, self.staging.trailer > 0);
         if let Some(slot) = self.staging.get_mut(id) {
             let text = slot.bytes.saturating_sub(within);
             slot.written.add(within, text.min(tlp.bytes.into()), 0);

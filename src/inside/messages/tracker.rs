@@ -171,11 +171,14 @@ impl Tracker {
         let line = self.lines.entry(tap.from).or_default();
         let push = line.pushes.front().copied();
         // Without messages all launches of a push are one row.
-        let key = if sealed { job.share.message } else { u64::MAX - push.map_or(0, |(number, _)| number.into()) };
+        let key = if sealed { job.share.launch() } else { u64::MAX - push.map_or(0, |(number, _)| number.into()) };
         let id = match self.by_launch.get(&(tap.from, key)) {
             Some(&id) => id,
             None => self.first_launch(tap, job, (way, sealed, key), push, time),
         };
+        if job.share.piece.is_some() {
+            self.by_launch.insert((tap.from, job.share.message), id);
+        }
         self.by_part.insert((tap.to, job.id), id);
         let place = if way == Way::H2d { job.source } else { job.destination };
         let ranges = self.ranges.entry(tap.to).or_default();
@@ -204,7 +207,7 @@ impl Tracker {
                 id
             }
             None => {
-                let bytes = if sealed { job.share.part.total } else { 0 };
+                let bytes = if sealed { job.share.of_launch().total } else { 0 };
                 let id = self.begin_message(tap.gpu, way, sealed, bytes, rung);
                 if sealed {
                     self.by_nonce.insert((tap.gpu, way, job.nonce), id);

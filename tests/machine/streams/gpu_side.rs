@@ -272,6 +272,7 @@ fn front_end(machine: &MachineSpec, writes_host: bool, clock: Clock) -> FrontEnd
         pces: 1,
         confidential: false,
         tag_queue_depth: 8,
+        tag_every: None,
         common_quarantine: None,
         ahead: 0,
         release: machine.tag_queue.release,

@@ -71,14 +71,18 @@ impl Part {
     /// Its share of the tag, when all its bytes have passed.
     #[must_use]
     pub fn share(&self, key: &Key, nonce: [u8; 12], stream: &Stream) -> [u8; 16] {
-        let sum = stream.sum();
-        let share = if self.is_last() {
-            let mask = Element::from_bytes(key.encrypt_block(counter::j0_of_96_bits(&nonce)));
-            (sum ^ counter::length_block(0, self.total)).times(key.h()) ^ mask
-        } else {
-            sum.times(power(key.h(), self.behind()))
-        };
-        share.to_bytes()
+        match self.is_last() {
+            true => self.chunk_tag(key, nonce, stream, 0),
+            false => stream.sum().times(power(key.h(), self.behind())).to_bytes(),
+        }
+    }
+
+    /// The tag of the chain with this number, which has no other chunk than this part (see [`chains`](super::bulk::chains)).
+    #[must_use]
+    pub fn chunk_tag(&self, key: &Key, nonce: [u8; 12], stream: &Stream, chain: u32) -> [u8; 16] {
+        let mask = counter::of_block(counter::j0_of_96_bits(&nonce), chain.into(), u64::MAX);
+        let value = (stream.sum() ^ counter::length_block(0, self.total)).times(key.h());
+        (value ^ Element::from_bytes(key.encrypt_block(mask))).to_bytes()
     }
 }
 
@@ -91,7 +95,8 @@ fn power(h: Element, n: u64) -> Element {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gcm::field;
+    use crate::gcm::{bulk::chains::ChainFormat, field};
+    use crate::sealing;
     use proptest::prelude::*;
 
     #[test]
@@ -132,6 +137,25 @@ mod tests {
             }
             prop_assert_eq!(joined, whole);
             prop_assert_eq!(sum.to_bytes(), stream.tag(&key));
+        }
+
+        #[test]
+        fn chunks_that_are_opened_apart_have_the_tags_of_their_message(
+            text in prop::collection::vec(any::<u8>(), 1..3000), chunk in (2u64..60).prop_map(|blocks| 16 * blocks), key: [u8; 32], nonce: [u8; 12],
+        ) {
+            let (total, longest) = (text.len() as u64, ChainFormat { chains: 99, chunk, by_chunk: true, ..ChainFormat::GCM });
+            let (mut cipher, key) = (text.clone(), sealing::Key::from(Key::new(&key).unwrap()));
+            let tags = key.seal(sealing::Format::Gcm(longest), nonce, &mut cipher);
+            let format = ChainFormat { chains: total.div_ceil(chunk) as u32, by_chunk: false, ..longest };
+            prop_assert_eq!(&tags, &key.seal(sealing::Format::Gcm(format), nonce, &mut text.clone()));
+            for (number, (plain, sealed)) in text.chunks(chunk as usize).zip(cipher.chunks(chunk as usize)).enumerate() {
+                let (key, mut piece) = (key.gcm().unwrap(), sealed.to_vec());
+                let part = Part { start: number as u64 * chunk, bytes: piece.len() as u64, total };
+                let mut stream = part.stream(key, nonce, SealOpen::Open);
+                stream.update(key, &mut piece);
+                prop_assert_eq!(&piece, plain);
+                prop_assert_eq!(&part.chunk_tag(key, nonce, &stream, number as u32)[..], &tags[16 * number..][..16]);
+            }
         }
     }
 }

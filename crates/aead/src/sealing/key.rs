@@ -106,6 +106,7 @@ impl Key {
 }
 
 fn through(key: &bulk::Key, format: chains::ChainFormat, nonce: [u8; 12], text: &mut [u8], way: SealOpen) -> Vec<u8> {
+    let format = format.of_message(text.len() as u64);
     // An IV of 12 bytes is never refused.
     let Ok(mut message) = chains::ChainedMessage::new(format, key, &nonce, way) else { return Vec::new() };
     message.update(key, text);

@@ -129,7 +129,30 @@ impl Format {
         }
     }
 
-    /// Whether it has one.
+    /// The same with a tag for each `chunk` bytes of messages of up to `longest`; only AES-GCM has several.
+    #[must_use]
+    pub const fn with_chunks(self, chunk: u64, longest: u64) -> Self {
+        match self {
+            Self::Gcm(format) => Self::Gcm(chains::ChainFormat {
+                chains: longest.div_ceil(chunk) as u32,
+                chunk,
+                by_chunk: true,
+                ..format
+            }),
+            Self::Aead(_) => self,
+        }
+    }
+
+    /// That of a message of so many bytes.
+    #[must_use]
+    pub const fn of_message(self, bytes: u64) -> Self {
+        match self {
+            Self::Gcm(format) => Self::Gcm(format.of_message(bytes)),
+            Self::Aead(_) => self,
+        }
+    }
+
+    /// Whether it has a CRC of the text.
     #[must_use]
     pub const fn text_crc(self) -> bool {
         matches!(self, Self::Gcm(format) if format.text_crc)

@@ -72,6 +72,7 @@ fn spec() -> PceSpec {
             skid: None,
             fetch: TagFetch::AfterData,
             placement: None,
+            tag_every: None,
             parity: None,
             twin_comparators: None,
         },

@@ -80,6 +80,7 @@ pub fn front_end(machine: &MachineSpec, lce: Lce, pces: usize) -> FrontEndSpec {
         pces,
         confidential: machine.sealed_path(),
         tag_queue_depth: u64::from(machine.tag_queue.depth),
+        tag_every: machine.tag_queue.tag_every.map(|bytes| bytes.0),
         common_quarantine: machine.common_quarantine(),
         ahead: machine.tag_queue.ahead(),
         release: machine.tag_queue.release,

@@ -32,16 +32,28 @@ pub struct ChainFormat {
     pub chunk: u64,
     /// Whether the first tag has a [CRC of the text](super::text_crc) added.
     pub text_crc: bool,
+    /// Whether a message has as many chains as chunks, so that each chunk has a tag; `chains` is then that of the longest.
+    pub by_chunk: bool,
 }
 
 impl ChainFormat {
     /// GCM's own: one chain.
-    pub const GCM: Self = Self { chains: 1, chunk: 16, text_crc: false };
+    pub const GCM: Self = Self { chains: 1, chunk: 16, text_crc: false, by_chunk: false };
 
     /// The format of the messages that an authenticator makes.
     #[must_use]
     pub fn of(spec: &GhashSpec) -> Self {
         spec.chunk_blocks().map_or(Self::GCM, |blocks| Self { chains: spec.tags(), chunk: 16 * blocks, ..Self::GCM })
+    }
+
+    /// That of a message of so many bytes without AAD.
+    #[must_use]
+    pub const fn of_message(self, bytes: u64) -> Self {
+        match bytes.div_ceil(self.chunk) as u32 {
+            chunks @ 2.. if self.by_chunk => Self { chains: chunks, ..self },
+            _ if self.by_chunk => Self { chains: 1, ..self },
+            _ => self,
+        }
     }
 
     /// Bytes of all tags of a message.
@@ -210,7 +222,7 @@ mod tests {
         fn tags_are_those_of_the_formulas_whatever_the_pieces(
             chains in 1..6_u32, chunk in 1..9_u64, aad in 0..200_usize, text in 0..2000_usize, pieces in 1..300_usize,
         ) {
-            let (format, key) = (ChainFormat { chains, chunk: 16 * chunk, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
+            let (format, key) = (ChainFormat { chains, chunk: 16 * chunk, ..ChainFormat::GCM }, Key::new(&pattern(1, 32)).unwrap());
             let (aad, text) = (pattern(2, aad), pattern(3, text));
             let (cipher, tags) = sealed(format, &key, &aad, &text, pieces);
             prop_assert_eq!(&tags, &by_formula(format, &key, &aad, &cipher));
@@ -225,7 +237,8 @@ mod tests {
 
     #[test]
     fn parts_and_their_tags_may_not_change_places() {
-        let (format, key) = (ChainFormat { chains: 2, chunk: 16, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) =
+            (ChainFormat { chains: 2, chunk: 16, ..ChainFormat::GCM }, Key::new(&pattern(1, 32)).unwrap());
         let (mut cipher, tags) = sealed(format, &key, &[], &[0; 32], 32);
         let (left, right) = cipher.split_at_mut(16);
         left.swap_with_slice(right);
@@ -237,7 +250,8 @@ mod tests {
 
     #[test]
     fn a_change_anywhere_is_seen_by_the_chain_it_falls_to_and_a_change_of_length_by_all() {
-        let (format, key) = (ChainFormat { chains: 3, chunk: 32, text_crc: false }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) =
+            (ChainFormat { chains: 3, chunk: 32, ..ChainFormat::GCM }, Key::new(&pattern(1, 32)).unwrap());
         let text = pattern(5, 300);
         let (_, tags) = sealed(format, &key, &[], &text, 300);
         for place in 0..300 {

@@ -301,6 +301,14 @@ impl TimingModel {
         of_spec!(spec, TimingModel, timing)
     }
 
+    /// So many blocks behind the first `start` of a message begin in cycle `at`, with its values so far; the message ends with them if that `closes` it.
+    pub fn begin_turn(&mut self, at: u64, (start, blocks): (u64, u64), closes: bool) {
+        match self {
+            Self::SubChains(unit) => unit.begin_turn(at, (start, blocks), closes),
+            unit => unit.begin(at, blocks),
+        }
+    }
+
     /// A message that has one value whatever the family begins in cycle `at`: a J0 in the making.
     pub fn begin_alone(&mut self, at: u64, blocks: u64) {
         match self {

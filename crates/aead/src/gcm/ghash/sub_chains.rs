@@ -21,6 +21,7 @@
 //! | partial chunks, alignment | AAD and text share the count; chains may differ by a chunk, and a chain without any has its length block |
 //! | buffers | c b blocks |
 //! | powers | the units', made at the same time |
+//! | turns | of a message's blocks only some: its chains go on where they stood, from the values that they had, and those that get none of them rest. The next turn begins when all chains' values are known |
 
 use super::buffered::{Buffered, Feed};
 use super::{Datapath, GhashTiming};
@@ -33,23 +34,33 @@ use crate::gcm::spec::GhashSpec;
 struct Deal {
     chains: u64,
     chunk: u64,
-    /// Blocks that are dealt; the block after them goes to all chains. In a J0, the first chain takes all.
+    /// The blocks of the message before those that are dealt.
+    start: u64,
+    /// The end of the blocks that are dealt; the block after them, if the message ends with them, goes to all chains. In a J0, the first chain takes all.
     data: u64,
+    end: u64,
     alone: bool,
     entered: u64,
 }
 
 impl Deal {
     const fn new(chains: u64, chunk: u64) -> Self {
-        Self { chains, chunk, data: 0, alone: false, entered: 0 }
+        Self { chains, chunk, start: 0, data: 0, end: 1, alone: false, entered: 0 }
     }
 
-    const fn begin(&mut self, blocks: u64, alone: bool) {
-        (self.data, self.alone, self.entered) = (blocks - 1, alone, 0);
+    /// So many blocks behind the first `start` of a message; it ends with them if that `closes` it.
+    const fn begin(&mut self, start: u64, blocks: u64, closes: bool, alone: bool) {
+        (self.start, self.entered, self.end, self.alone) = (start, start, start + blocks, alone);
+        self.data = self.end - closes as u64;
     }
 
     const fn done(&self) -> bool {
-        self.entered > self.data
+        self.entered >= self.end
+    }
+
+    /// Blocks for a chain.
+    fn share(&self, chain: u64) -> u64 {
+        self.before(self.data, chain) - self.before(self.start, chain) + self.end - self.data
     }
 
     /// Chains that take part.
@@ -91,24 +102,35 @@ impl GhashUnit {
 
     /// A message for the first chain alone begins in this cycle.
     pub fn begin_alone(&mut self, blocks: u64) {
-        self.start(blocks, true);
+        self.start((0, blocks), true, true);
     }
 
-    fn start(&mut self, blocks: u64, alone: bool) {
-        self.deal.begin(blocks, alone);
+    /// So many blocks behind the first `start` of a message begin in this cycle, from zero; the message ends with them if that `closes` it.
+    pub fn begin_turn(&mut self, (start, blocks): (u64, u64), closes: bool) {
+        self.start((start, blocks), closes, false);
+    }
+
+    fn start(&mut self, (start, blocks): (u64, u64), closes: bool, alone: bool) {
+        self.deal.begin(start, blocks, closes, alone);
         for chain in 0..self.deal.active() {
-            let unit = &mut self.units[chain as usize];
+            let (unit, share) = (&mut self.units[chain as usize], self.deal.share(chain));
             unit.take();
-            unit.expect(chain, self.deal.before(blocks - 1, chain) + 1);
-            unit.pass_on();
+            if share > 0 {
+                unit.expect(chain, share);
+                unit.pass_on();
+            }
         }
     }
 
-    /// The value of a chain, if those of all chains are valid.
+    /// The value of a chain that has blocks, if those of all chains are valid.
     #[must_use]
     pub fn value(&self, chain: usize) -> Option<Element> {
-        let valid = self.deal.done() && self.units[..self.deal.active() as usize].iter().all(|u| u.value().is_some());
-        if valid { self.units[chain].value().map(|(_, value)| value) } else { None }
+        let known = |chain| self.deal.share(chain) == 0 || self.units[chain as usize].value().is_some();
+        if self.deal.done() && (0..self.deal.active()).all(known) {
+            self.units[chain].value().map(|(_, value)| value)
+        } else {
+            None
+        }
     }
 }
 
@@ -130,12 +152,13 @@ impl Datapath for GhashUnit {
     }
 
     fn begin(&mut self, blocks: u64) {
-        self.start(blocks, false);
+        self.start((0, blocks), true, false);
     }
 
     fn can_enter(&self) -> bool {
         let active = &self.units[..self.deal.active() as usize];
         self.entered_in_cycle < self.ports
+            && !self.deal.done()
             && match self.deal.entered.cmp(&self.deal.data) {
                 std::cmp::Ordering::Less => active[self.deal.chain(self.deal.entered) as usize].has_room(),
                 std::cmp::Ordering::Equal => active.iter().all(Buffered::has_room),
@@ -189,14 +212,22 @@ impl TimingModel {
 
     /// A message for the first chain alone begins in cycle `at`.
     pub fn begin_alone(&mut self, at: u64, blocks: u64) {
-        self.start(at, blocks, true);
+        self.start(at, (0, blocks), true, true);
     }
 
-    fn start(&mut self, at: u64, blocks: u64, alone: bool) {
-        self.deal.begin(blocks, alone);
+    /// So many blocks behind the first `start` of a message begin in cycle `at`, with the chains' values so far; the message ends with them if that `closes` it.
+    pub fn begin_turn(&mut self, at: u64, (start, blocks): (u64, u64), closes: bool) {
+        self.start(at, (start, blocks), closes, false);
+    }
+
+    fn start(&mut self, at: u64, (start, blocks): (u64, u64), closes: bool, alone: bool) {
+        self.deal.begin(start, blocks, closes, alone);
         self.gate = self.gate.max(at);
         for chain in 0..self.deal.active() {
-            self.units[chain as usize].begin(self.gate, self.deal.before(blocks - 1, chain) + 1);
+            match self.deal.share(chain) {
+                0 => {}
+                blocks => self.units[chain as usize].begin(self.gate, blocks),
+            }
         }
     }
 
@@ -221,7 +252,7 @@ impl GhashTiming for TimingModel {
     }
 
     fn begin(&mut self, at: u64, blocks: u64) {
-        self.start(at, blocks, false);
+        self.start(at, (0, blocks), true, false);
     }
 
     fn earliest(&self) -> u64 {
@@ -246,8 +277,8 @@ impl GhashTiming for TimingModel {
             self.deal.entered += 1;
         }
         if self.deal.done() {
-            let active = &mut self.units[..self.deal.active() as usize];
-            self.known = active.iter_mut().map(Feed::known).max().unwrap_or(at);
+            let active = (0..self.deal.active()).filter(|&chain| self.deal.share(chain) > 0);
+            self.known = active.map(|chain| self.units[chain as usize].known()).max().unwrap_or(at);
         }
     }
 

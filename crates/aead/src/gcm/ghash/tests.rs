@@ -1,6 +1,7 @@
 use super::*;
 use crate::gcm::arbitrary::{any_ghash, any_multiplier, any_simple_ghash};
 use crate::gcm::spec::Closing;
+use crate::units::Bytes;
 use proptest::prelude::*;
 
 /// The tail that the families' heads state, for a last ciphertext block that finds everything at rest.
@@ -250,6 +251,42 @@ proptest! {
             prop_assert_eq!(predicted(&mut own, from, &dates), (entries.clone(), known));
             prop_assert_eq!(predicted(&mut chosen, from, &dates), (entries, known));
         }
+    }
+
+    #[test]
+    fn sub_chains_in_turns_have_the_values_of_a_whole_message_and_the_cycles_of_their_timing(
+        unit in any_simple_ghash(), h: u128, seed: u128, deal in (1_u32..5, 1_u64..5), ports in 1_u32..5, buffer in 1_u32..9,
+        turns in prop::collection::vec(1_usize..30, 1..6),
+    ) {
+        let ((chains, chunk), h) = (deal, Element(h));
+        let spec = GhashSpec::SubChains { chains, chunk: Bytes(16 * chunk), ports, buffer, unit: Box::new(unit) };
+        let GhashSpec::SubChains { unit, .. } = &spec else { unreachable!() };
+        let mut bench = Bench::new(&spec, h);
+        let (mut timing, all) = (sub_chains::TimingModel::new(chains, chunk, ports, buffer, unit), blocks(seed, turns.iter().sum::<usize>() + 1));
+        let (mut start, mut values) = (0, vec![Element::ZERO; chains as usize]);
+        for (number, turn) in turns.iter().enumerate() {
+            let closes = number + 1 == turns.len();
+            let (from, blocks) = (bench.cycle, &all[start..start + turn + usize::from(closes)]);
+            let part = (start as u64, blocks.len() as u64);
+            let GhashUnit::SubChains(unit) = &mut bench.unit else { unreachable!() };
+            unit.begin_turn(part, closes);
+            timing.begin_turn(from, part, closes);
+            for entry in bench.enter(blocks, &vec![0; blocks.len()]) {
+                prop_assert_eq!(timing.next(from), entry);
+                timing.enter(entry, 1);
+            }
+            while (0..chains as usize).all(|chain| bench.unit.value(chain).is_none()) {
+                bench.clock();
+            }
+            prop_assert_eq!(timing.known(), bench.cycle);
+            for (chain, value) in values.iter_mut().enumerate() {
+                let own = (start..start + turn).filter(|block| block / chunk as usize % chains as usize == chain).count();
+                let before = (0..own + usize::from(closes)).fold(*value, |value, _| value.times(h));
+                *value = before ^ bench.unit.value(chain).unwrap_or(Element::ZERO);
+            }
+            start += turn;
+        }
+        prop_assert_eq!(values, expected(&spec, h, &all));
     }
 
     #[test]

@@ -203,15 +203,20 @@ impl Timing {
     /// Starts a part of a message that has more behind it: it ends without length block and mask, and its value, not yet a tag, is valid
     /// when GHASH over its own blocks is known.
     pub fn start_part(&mut self, at: u64, text_bytes: u64, direction: SealOpen) {
-        self.start_blocks(at, &Shape::new(0, text_bytes, direction), false);
+        self.start_turn(at, 0, text_bytes, direction, false);
+    }
+
+    /// Starts the text of a message behind its first `before` bytes, whole blocks, whose values are there; the message ends with it if that `closes` it.
+    pub fn start_turn(&mut self, at: u64, before: u64, text_bytes: u64, direction: SealOpen, closes: bool) {
+        self.start_blocks(at, before / 16, &Shape::new(0, text_bytes, direction), closes);
     }
 
     /// Starts a message of any shape.
     pub fn start_shape(&mut self, at: u64, shape: &Shape) {
-        self.start_blocks(at, shape, true);
+        self.start_blocks(at, 0, shape, true);
     }
 
-    fn start_blocks(&mut self, at: u64, shape: &Shape, closes: bool) {
+    fn start_blocks(&mut self, at: u64, before: u64, shape: &Shape, closes: bool) {
         self.closes = closes;
         let opened = at.max(self.tags[0]);
         self.choose_unit();
@@ -226,7 +231,7 @@ impl Timing {
             self.work.add(from, j0);
         }
         self.keystream.begin(j0, shape.text_blocks());
-        self.ghash.begin(hash_free, shape.ghash_blocks() - u64::from(!closes));
+        self.ghash.begin_turn(hash_free, (before, shape.ghash_blocks() - u64::from(!closes)), closes);
         if shape.aad_blocks() > 0 {
             let last = self.hash(shape.aad_blocks());
             self.work.add(hash_free, last + 1);
