@@ -74,7 +74,7 @@ impl FrontEnd {
         None
     }
 
-    /// Gives the next piece of a message to its PCE.
+    /// Gives the next piece of a message to the next PCE.
     pub(super) fn give_piece(&mut self, now: Now, ports: &mut Ports) -> Refusal {
         let (Some((message, start)), Some(every)) = (&self.cutting, self.spec.tag_every) else {
             return (Activity::Idle, Wake::NEVER);
@@ -99,7 +99,7 @@ impl FrontEnd {
             verification.entries.push(now.time, TagEntry { job: piece.id, parts: 1 });
         }
         self.cutting = (!last).then(|| (message.clone(), end));
-        self.turn += usize::from(last);
+        self.turn += 1;
         self.flights.extend(piece.id, last);
         ports.work[place].push(now.time, PceWork::Transfer(piece));
         (Activity::Busy, now.cycle + 1)

@@ -17,7 +17,7 @@
 //! | gives per cycle | one transfer or one semaphore |
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
-//! | pieces | of a message with several tags: one in a cycle to the message's PCE, each with an entry of the tag queue and its room in a common quarantine; the first counts as its copy's first message |
+//! | pieces | of a message with several tags: one in a cycle to the next PCE, each with an entry of the tag queue and its room in a common quarantine; the first counts as its copy's first message |
 //! | tag in parts | of a message that is sealed in parts, the shares come from its PCEs; their sum is written by the first PCE, with the IV |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
 //! | common quarantine | a message to be opened has room reserved for all of its bytes with its launch, in launch order, so that no later one can keep an earlier one out; its verdict frees it |
