@@ -142,13 +142,14 @@ fn an_engine_clock_like_the_copy_engines_changes_nothing_and_another_one_scales_
 
 #[test]
 fn sub_chains_and_interleaved_accumulators_take_turns_at_one_ghash_at_the_rate_of_their_closed_forms() {
+    type Cycles = fn(f64) -> f64;
     let multiplier = "multiplier={product=\"5 cycles\",reduction=\"1 cycle\",digit_bits=128}";
     let serial = format!("{{design=\"serial\",{multiplier}}}");
     let chains = format!("{{design=\"sub_chains\",chains=4,chunk=\"256 B\",ports=4,buffer=16,unit={serial}}}");
     let interleaved = format!("{{design=\"interleaved\",ways=6,multipliers=1,closing=\"afterwards\",{multiplier}}}");
     let message = 65_536;
     // Blocks of a turn one after the other; a quarter of them behind the first chunks of three chains; one in each cycle, and the six values with six products.
-    let forms: [(&str, fn(f64) -> f64); 3] = [
+    let forms: [(&str, Cycles); 3] = [
         (&serial, |blocks| 6.0 * blocks),
         (&chains, |blocks| 6.0 * blocks / 4.0 + 12.0),
         (&interleaved, |blocks| blocks + 12.0),
