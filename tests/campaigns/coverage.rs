@@ -48,7 +48,7 @@ const JUDGED: [Judged; 12] = [
     Judged { platform: "p2", class: Class::Fitted, machine: Some(ANOTHER) },
 ];
 
-/// Whose points ends of ranges were taken from: those of figures that no parameter's value was.
+/// Platforms whose points gave the ends of some ranges, though no value: for intervals they are informed.
 const WIDENED_BY: [&str; 1] = ["sxm5-vm"];
 
 /// A machine of another host than p1's and p2's, to whose host one point was fitted.

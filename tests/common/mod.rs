@@ -4,7 +4,7 @@
 
 use sealsim::{
     config::{Layers, MachineSpec},
-    sim::{Control, Kernel, Order},
+    sim::{Control, Injection, Kernel, Order},
     system::{
         self, CopyRequest, DataMode, Direction, Memory, Outcome, Pages, PayloadSink, PayloadSource, Request, RunError,
     },
@@ -139,6 +139,13 @@ pub fn request(copies: Vec<CopyRequest>, data: DataMode, kernel: Kernel, order: 
 /// Runs to the end.
 pub fn run(machine: &MachineSpec, request: Request) -> Result<Outcome, RunError> {
     system::run(machine, request, &mut |_| Control::Continue)
+}
+
+/// One pinned copy, with faults, on the skipping kernel.
+pub fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, faults: &[Injection]) -> Outcome {
+    let mut request = request(vec![copy(direction, bytes, Memory::Pinned)], data, Kernel::Skip, Order::Ascending);
+    request.injections = faults.to_vec();
+    run(machine, request).unwrap()
 }
 
 /// Copies of these sizes, one after the other: what came of them, and of each whether all of its bytes arrived as they were sent.

@@ -1,6 +1,6 @@
 //! Machines whose copy engines and CPU seal and open with another AEAD than AES-GCM.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, one, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -13,12 +13,6 @@ fn designed(designs: &[&str], sets: &[&str]) -> MachineSpec {
     let layers = designs.iter().fold(Layers::new("h100-nvl-tdx"), |layers, design| layers.overlay(*design));
     let layers = sets.iter().fold(layers, |layers, set| layers.set(*set));
     layers.resolve().unwrap_or_else(|error| panic!("{designs:?} {sets:?}: {error}")).machine
-}
-
-fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, faults: &[Injection]) -> Outcome {
-    let mut request = request(vec![copy(direction, bytes, Memory::Pinned)], data, Kernel::Skip, Order::Ascending);
-    request.injections = faults.to_vec();
-    run(machine, request).unwrap()
 }
 
 /// The CPU seals and opens with the crates, the copy engine block by block by itself: each tag that one finds right is what the other made.

@@ -1,6 +1,6 @@
 //! Messages with a tag for each piece of them, each of which has a verdict of its own.
 
-use crate::common::{Delivered, Pattern, copy, on_device, request, run, sent, with_pces};
+use crate::common::{Delivered, Pattern, copy, on_device, one, request, run, sent, with_pces};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},
@@ -16,12 +16,6 @@ const WHOLE: &str = "tag_queue={release=\"hold\",quarantine=\"20 KiB\"}";
 
 fn with(pces: u32, message: u64, sets: &[&str]) -> MachineSpec {
     with_pces(pces, (message, (1 << 18) / message), sets)
-}
-
-fn one(machine: &MachineSpec, direction: Direction, bytes: u64, data: DataMode, faults: &[Injection]) -> Outcome {
-    let mut request = request(vec![copy(direction, bytes, Memory::Pinned)], data, Kernel::Skip, Order::Ascending);
-    request.injections = faults.to_vec();
-    run(machine, request).unwrap()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::{
     sim::Clock,
 };
 
-/// The clocks of a PCE and of its engine; none where they have one.
+/// The clocks of a PCE and of its engine; none where they have one. A clock is too large to be copied in each cycle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crossing(Option<[Clock; 2]>);
 
@@ -23,14 +23,14 @@ impl Crossing {
 
     /// The engine's cycle at or behind one of the PCE.
     #[inline]
-    pub fn inward(self, cycle: u64) -> u64 {
-        self.0.map_or(cycle, |[pce, engine]| engine.first_from(pce.edge(cycle)))
+    pub fn inward(&self, cycle: u64) -> u64 {
+        self.0.as_ref().map_or(cycle, |[pce, engine]| engine.first_from(pce.edge(cycle)))
     }
 
     /// The PCE's cycle at or behind one of the engine.
     #[inline]
-    pub fn outward(self, cycle: u64) -> u64 {
-        self.0.map_or(cycle, |[pce, engine]| pce.first_from(engine.edge(cycle)))
+    pub fn outward(&self, cycle: u64) -> u64 {
+        self.0.as_ref().map_or(cycle, |[pce, engine]| pce.first_from(engine.edge(cycle)))
     }
 }
 
