@@ -4,7 +4,7 @@ use crate::common::{Delivered, Pattern, QUICK, copy, machine, one, request, run}
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
-    system::{DataMode, Direction, Memory, Outcome},
+    system::{DataMode, Direction, Memory},
 };
 
 const DESIGNS: [&str; 6] = ["gcm-siv", "gcm-sst", "aegis-256", "aegis-256x2", "aegis-128l", "chacha20-poly1305"];

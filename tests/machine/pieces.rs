@@ -4,7 +4,7 @@ use crate::common::{Delivered, Pattern, copy, on_device, one, request, run, sent
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},
-    system::{DataMode, Direction, Memory, Outcome},
+    system::{DataMode, Direction, Memory},
     units::Femtos,
 };
 
