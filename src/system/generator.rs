@@ -8,7 +8,7 @@
 //! generators", OOPSLA 2014), which is a bijection on 64 bits: no two tiles of a stream are equal.
 
 use super::request::PayloadSource;
-use std::io;
+use std::{io, sync::OnceLock};
 
 /// Bytes of one tile.
 const TILE: usize = 4096;
@@ -19,19 +19,25 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Debug, Clone)]
 pub struct Generator {
     start: u64,
-    tile: Box<[u8; TILE]>,
+    /// The random tile, once it was asked for: a run without data never does.
+    tile: OnceLock<Box<[u8; TILE]>>,
 }
 
 impl Generator {
     /// The stream number `stream` of `seed`.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
-        let start = mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(stream));
-        let mut tile = Box::new([0; TILE]);
-        for (word, index) in tile.chunks_exact_mut(8).zip(1u64..) {
-            word.copy_from_slice(&mix(!start ^ index.wrapping_mul(GOLDEN)).to_le_bytes());
-        }
-        Self { start, tile }
+        Self { start: mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(stream)), tile: OnceLock::new() }
+    }
+
+    fn tile(&self) -> &[u8; TILE] {
+        self.tile.get_or_init(|| {
+            let mut tile = Box::new([0; TILE]);
+            for (word, index) in tile.as_chunks_mut().0.iter_mut().zip(1u64..) {
+                *word = mix(!self.start ^ index.wrapping_mul(GOLDEN)).to_le_bytes();
+            }
+            tile
+        })
     }
 
     /// Fills `into` with the stream's bytes from `offset` on.
@@ -48,15 +54,12 @@ impl Generator {
     fn fill_within_tile(&self, tile: u64, within: usize, into: &mut [u8]) {
         let word = mix(self.start.wrapping_add(tile.wrapping_mul(GOLDEN)));
         let word = word.rotate_right(8 * (within % 8) as u32);
-        let random = &self.tile[within..within + into.len()];
-        let (wide, wide_random) = (into.chunks_exact_mut(8), random.chunks_exact(8));
-        let tail = wide_random.remainder();
-        for (out, random) in wide.zip(wide_random) {
-            let random = random.try_into().map_or(0, u64::from_le_bytes);
-            out.copy_from_slice(&(random ^ word).to_le_bytes());
+        let random = &self.tile()[within..within + into.len()];
+        let ((wide, tail), (wide_random, tail_random)) = (into.as_chunks_mut(), random.as_chunks());
+        for (out, random) in wide.iter_mut().zip(wide_random) {
+            *out = (u64::from_le_bytes(*random) ^ word).to_le_bytes();
         }
-        let start = into.len() - tail.len();
-        for ((out, random), word) in into[start..].iter_mut().zip(tail).zip(word.to_le_bytes()) {
+        for ((out, random), word) in tail.iter_mut().zip(tail_random).zip(word.to_le_bytes()) {
             *out = random ^ word;
         }
     }

@@ -36,6 +36,7 @@ impl Shares {
     }
 
     /// The part of the time that a unit was something.
+    #[inline]
     pub fn of(&self, unit: usize, activity: Activity) -> f64 {
         let share = self.0.iter().find(|share| share.unit == unit && share.activity == activity);
         share.map_or(0.0, |share| share.fraction)

@@ -48,11 +48,13 @@ pub struct Method {
 
 impl Method {
     /// Bits of the datum that no field covers and that must be zero.
+    #[inline]
     pub fn reserved(&self) -> u32 {
         !self.fields.iter().fold(0, |bits, field| bits | field.mask())
     }
 }
 
+#[inline]
 pub fn find(class: Class, offset: u16) -> Option<&'static Method> {
     let map = match class {
         Class::Host => c86f::METHODS,

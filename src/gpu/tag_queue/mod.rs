@@ -286,17 +286,17 @@ impl TagQueue {
     }
 
     fn wake(&self, now: Now, ports: &Ports) -> Wake {
-        let ends = || self.entries.iter().filter_map(|e| e.compared).map(|(end, _)| end);
         let arrival = ports.reports.iter().filter_map(Rx::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        if self.entries.is_empty() {
+            return Wake::at_or_port(arrival, Activity::Idle);
+        }
+        let ends = || self.entries.iter().filter_map(|e| e.compared).map(|(end, _)| end);
         let waits = self.entries.iter().any(|e| e.compared.is_none() && e.ready());
         let free = self.comparators.iter().copied().filter(|&until| until > now.cycle).min();
         let free = free.filter(|_| waits).unwrap_or(Wake::NEVER);
-        let activity = match (self.entries.is_empty(), ends().next().is_some()) {
-            (true, _) => Activity::Idle,
-            (false, true) => Activity::Busy,
-            (false, false) => Activity::Stall(Stall::AuthDependency),
-        };
+        let compares = ends().next().is_some();
+        let activity = if compares { Activity::Busy } else { Activity::Stall(Stall::AuthDependency) };
         // A comparison that has ended waits for earlier entries: its date lies behind and does not wake.
         let ends = ends().filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
         let lost = if self.is_lost() { now.cycle + 1 } else { Wake::NEVER };

@@ -80,6 +80,7 @@ const OF_ENGINES: [&str; 6] = [
 ];
 
 /// How much of a copy's time a candidate can account for.
+#[derive(Debug, Clone, Copy)]
 struct Weight {
     sort: Sort,
     bound: f64,
@@ -121,7 +122,15 @@ pub(super) struct Finder<'r> {
     shares: &'r Shares,
     /// The part of the time that the engine of the copy had work.
     engine: f64,
-    found: Vec<(f64, Candidate)>,
+    found: Vec<Found>,
+}
+
+/// A candidate in the making: most are too small to be told.
+#[derive(Debug)]
+struct Found {
+    parameter: String,
+    evidence: Evidence,
+    weight: Weight,
 }
 
 impl<'r> Finder<'r> {
@@ -302,38 +311,35 @@ impl<'r> Finder<'r> {
         self.machine.sealed_path() && matches!(self.machine.cipher.work, CipherWork::Seal | CipherWork::Reseal)
     }
 
-    fn found(&mut self, parameter: &str, evidence: Evidence, weight: Weight) {
-        let Weight { sort, bound, mut likely, used } = weight;
+    fn found(&mut self, parameter: &str, evidence: Evidence, mut weight: Weight) {
         // Nothing else spares more of the time than an engine is without work, and what accounts for a part of the time spares half of it.
         if !OF_ENGINES.iter().any(|table| parameter.starts_with(table)) {
-            likely = likely.min(2.0 * (1.0 - self.engine));
+            weight.likely = weight.likely.min(2.0 * (1.0 - self.engine));
         }
-        let unit = self.names().nth(evidence.unit).unwrap_or_default().to_owned();
-        let state = match evidence.activity {
-            Activity::Busy if unit == "host.cipher" && !self.seals() => "copying",
-            other => activity_name(other),
-        };
-        let candidate = Candidate {
-            parameter: parameter.to_owned(),
-            unit,
-            state: state.to_owned(),
-            fraction: evidence.fraction,
-            bound: bound.min(1.0),
-            sort,
-            used,
-        };
-        match self.found.iter_mut().find(|(_, known)| known.parameter == parameter) {
-            Some((known, _)) if *known >= likely => {}
-            Some(known) => *known = (likely, candidate),
-            None => self.found.push((likely, candidate)),
+        match self.found.iter_mut().find(|known| known.parameter == parameter) {
+            Some(known) if known.weight.likely >= weight.likely => {}
+            Some(known) => (known.evidence, known.weight) = (evidence, weight),
+            None => self.found.push(Found { parameter: parameter.to_owned(), evidence, weight }),
         }
     }
 
     /// All that can account for at least that part of the time, the likeliest first.
     pub fn candidates(mut self, least: f64) -> Vec<Candidate> {
-        self.found.retain(|(_, candidate)| candidate.bound >= least);
-        self.found.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
-        self.found.into_iter().map(|(_, candidate)| candidate).collect()
+        let mut found = std::mem::take(&mut self.found);
+        found.retain(|found| found.weight.bound.min(1.0) >= least);
+        found.sort_by(|one, other| other.weight.likely.partial_cmp(&one.weight.likely).unwrap_or(Ordering::Equal));
+        found.into_iter().map(|found| self.candidate(found)).collect()
+    }
+
+    fn candidate(&self, Found { parameter, evidence, weight }: Found) -> Candidate {
+        let unit = self.names.all.get(evidence.unit).cloned().unwrap_or_default();
+        let state = match evidence.activity {
+            Activity::Busy if unit == "host.cipher" && !self.seals() => "copying",
+            other => activity_name(other),
+        };
+        let Weight { sort, bound, used, .. } = weight;
+        let (state, bound) = (state.to_owned(), bound.min(1.0));
+        Candidate { parameter, unit, state, fraction: evidence.fraction, bound, sort, used }
     }
 }
 
