@@ -45,43 +45,21 @@
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
-pub use sealsim_aead::{aead, sealing};
-pub use sealsim_kernel::ports;
+/// PCIe: wire formats, transfers, credits, and the units of a link.
+pub use sealsim_machine::{aead, config, gcm, pcie, sealing, sim, system};
+#[doc(hidden)]
+pub use sealsim_machine::{cost, fabric, files, gpu, host, inside, ports, stream};
+#[doc(hidden)]
+pub use sealsim_pcie::items;
+#[doc(hidden)]
+pub use sealsim_study::{explore, figures, replay, sampling, validate, workload};
 pub use sealsim_units as units;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod config;
-#[doc(hidden)]
-pub mod cost;
-#[doc(hidden)]
-pub mod explore;
-#[doc(hidden)]
-pub mod fabric;
-#[doc(hidden)]
-pub mod figures;
-#[doc(hidden)]
-pub mod files;
-pub mod gcm;
-#[doc(hidden)]
-pub mod gpu;
-#[doc(hidden)]
-pub mod host;
-#[doc(hidden)]
-pub mod inside;
-pub mod pcie;
-#[doc(hidden)]
-pub mod replay;
 #[doc(hidden)]
 pub mod report;
-#[doc(hidden)]
-pub mod sampling;
-pub mod sim;
-#[doc(hidden)]
-pub mod stream;
-pub mod system;
-#[doc(hidden)]
-pub mod validate;
-#[doc(hidden)]
-pub mod workload;
+
+#[cfg(feature = "cli")]
+pub use cli::Program;

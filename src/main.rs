@@ -1,5 +1,5 @@
 //! The `sealsim` program.
 
 fn main() -> std::process::ExitCode {
-    sealsim::cli::main()
+    sealsim::Program::new().run()
 }

@@ -1,9 +1,9 @@
 //! How a verb can fail, and the exit status of each way.
 
 use super::output;
-use crate::files::visible;
-use miette::{Diagnostic, Report};
-use std::{io, iter, process::ExitCode};
+use crate::files::{told, visible};
+use miette::Report;
+use std::{io, process::ExitCode};
 
 /// Why a verb did not end well. Each kind has its exit status.
 #[derive(Debug)]
@@ -94,22 +94,6 @@ impl Failure {
     pub fn output(error: &io::Error) -> Self {
         Self::input_output("standard output", error)
     }
-}
-
-fn told(diagnostic: &dyn Diagnostic) -> String {
-    let causes = iter::successors(diagnostic.source(), |error| error.source());
-    let mut lines = vec![causes.fold(diagnostic.to_string(), |text, cause| format!("{text}: {cause}"))];
-    lines.extend(place(diagnostic).map(|place| format!("  at {place}")));
-    lines.extend(diagnostic.help().map(|help| format!("  help: {help}")));
-    lines.extend(diagnostic.related().into_iter().flatten().map(told));
-    lines.join("\n")
-}
-
-/// File, line and column, if it is anywhere in particular.
-fn place(diagnostic: &dyn Diagnostic) -> Option<String> {
-    let label = diagnostic.labels()?.next()?;
-    let read = diagnostic.source_code()?.read_span(label.inner(), 0, 0).ok()?;
-    Some(format!("{}:{}:{}", read.name()?, read.line() + 1, read.column() + 1))
 }
 
 #[cfg(test)]

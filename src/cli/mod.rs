@@ -7,7 +7,6 @@ mod complete;
 mod completions;
 mod cost_table;
 mod describe;
-mod diagnostics;
 mod diff;
 mod engine;
 mod example;
@@ -54,7 +53,6 @@ use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 pub use failure::Failure;
 pub use machine::{AlternativeArguments, MachineArguments, OverlayArguments, SettingArguments, Switch};
 pub use run::Interruption;
-pub use tlp::{TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
 pub use work::WorkArguments;
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
@@ -107,62 +105,74 @@ pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clo
     Arguments::try_parse_from(arguments).is_ok()
 }
 
-/// Runs the program on the process's arguments and gives its exit status.
-pub fn main() -> ExitCode {
-    limits::report_file_size_limit();
-    match complete::answer() {
-        Ok(false) => {}
-        Ok(true) => return ExitCode::SUCCESS,
-        Err(error) => {
-            // What a shell does not get, nobody sees.
-            let _ = output::show_usage(&error);
-            return ExitCode::from(2);
-        }
+/// The program: its verbs, on the arguments of the process.
+#[derive(Debug, Default)]
+pub struct Program {}
+
+impl Program {
+    /// The program as it is shipped.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {}
     }
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            let printed = output::show_usage(&error);
-            if error.use_stderr() {
+
+    /// Does what the arguments of the process ask for and gives the exit status.
+    pub fn run(self) -> ExitCode {
+        limits::report_file_size_limit();
+        match complete::answer() {
+            Ok(false) => {}
+            Ok(true) => return ExitCode::SUCCESS,
+            Err(error) => {
+                // What a shell does not get, nobody sees.
+                let _ = output::show_usage(&error);
                 return ExitCode::from(2);
             }
-            // A reader of the help that has closed the pipe has what it wanted.
-            let failed = printed.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
-            return Failure::exit(failed.map_or(Ok(()), |error| Err(Failure::output(&error))));
         }
-    };
-    let result: Result<(), Failure> = match arguments.verb {
-        Verb::Run(arguments) => run::run(&arguments),
-        Verb::Rerun(arguments) => rerun::run(&arguments),
-        Verb::Explain(arguments) => explain::run(&arguments),
-        Verb::Diff(arguments) => diff::run(&arguments),
-        Verb::Compare(arguments) => compare::run(&arguments),
-        Verb::Lab(arguments) => lab::run(&arguments),
-        Verb::Collective(arguments) => collective::run(&arguments),
-        Verb::Describe(verb) => verb.run(),
-        Verb::List(verb) => verb.run(),
-        Verb::Example(arguments) => example::run(&arguments),
-        Verb::Schema(verb) => verb.run(),
-        Verb::Completions(verb) => verb.run(),
-        Verb::Man(verb) => verb.run(),
-        Verb::Reference(verb) => verb.run(),
-        Verb::Tlp(arguments) => tlp::run(arguments),
-        Verb::Engine(arguments) => engine::run(&arguments),
-        Verb::Replay(arguments) => replay::run(&arguments),
-        Verb::Import(arguments) => import::run(&arguments),
-        Verb::CostTable(arguments) => cost_table::run(&arguments),
-        Verb::Sweep(arguments) => sweep::run(&arguments),
-        Verb::Search(arguments) => search::run(&arguments),
-        Verb::Pareto(arguments) => pareto::run(&arguments),
-        Verb::Report(arguments) => report::run(&arguments),
-        Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
-        Verb::Risk(arguments) => risk::run(&arguments),
-        Verb::Faults(arguments) => faults::run(&arguments),
-        Verb::Validate(arguments) => validate::run(&arguments),
-        Verb::Calibrate(arguments) => calibrate::run(&arguments),
-        Verb::NewMachine(arguments) => new_machine::run(&arguments),
-        Verb::Verify(arguments) => verify::run(&arguments),
-        Verb::Vectors(arguments) => vectors::run(&arguments),
-    };
-    Failure::exit(result)
+        let arguments = match Arguments::try_parse() {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                let printed = output::show_usage(&error);
+                if error.use_stderr() {
+                    return ExitCode::from(2);
+                }
+                // A reader of the help that has closed the pipe has what it wanted.
+                let failed = printed.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
+                return Failure::exit(failed.map_or(Ok(()), |error| Err(Failure::output(&error))));
+            }
+        };
+        let result: Result<(), Failure> = match arguments.verb {
+            Verb::Run(arguments) => run::run(&arguments),
+            Verb::Rerun(arguments) => rerun::run(&arguments),
+            Verb::Explain(arguments) => explain::run(&arguments),
+            Verb::Diff(arguments) => diff::run(&arguments),
+            Verb::Compare(arguments) => compare::run(&arguments),
+            Verb::Lab(arguments) => lab::run(&arguments),
+            Verb::Collective(arguments) => collective::run(&arguments),
+            Verb::Describe(verb) => verb.run(),
+            Verb::List(verb) => verb.run(),
+            Verb::Example(arguments) => example::run(&arguments),
+            Verb::Schema(verb) => verb.run(),
+            Verb::Completions(verb) => verb.run(),
+            Verb::Man(verb) => verb.run(),
+            Verb::Reference(verb) => verb.run(),
+            Verb::Tlp(arguments) => tlp::run(arguments),
+            Verb::Engine(arguments) => engine::run(&arguments),
+            Verb::Replay(arguments) => replay::run(&arguments),
+            Verb::Import(arguments) => import::run(&arguments),
+            Verb::CostTable(arguments) => cost_table::run(&arguments),
+            Verb::Sweep(arguments) => sweep::run(&arguments),
+            Verb::Search(arguments) => search::run(&arguments),
+            Verb::Pareto(arguments) => pareto::run(&arguments),
+            Verb::Report(arguments) => report::run(&arguments),
+            Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
+            Verb::Risk(arguments) => risk::run(&arguments),
+            Verb::Faults(arguments) => faults::run(&arguments),
+            Verb::Validate(arguments) => validate::run(&arguments),
+            Verb::Calibrate(arguments) => calibrate::run(&arguments),
+            Verb::NewMachine(arguments) => new_machine::run(&arguments),
+            Verb::Verify(arguments) => verify::run(&arguments),
+            Verb::Vectors(arguments) => vectors::run(&arguments),
+        };
+        Failure::exit(result)
+    }
 }

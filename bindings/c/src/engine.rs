@@ -4,7 +4,7 @@ use crate::{
     fault::Fault,
     guard::{bytes, guarded, put, text},
 };
-use simulator::{
+use sealsim_machine::{
     config::{Layers, StandaloneEngine},
     gcm::{
         engine::{Engine as Structural, Event, Phase},

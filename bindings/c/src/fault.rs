@@ -1,7 +1,11 @@
 //! Why a function failed.
 
 use crate::guard::{SEALSIM_ERROR_CONFIG, SEALSIM_ERROR_USAGE};
-use simulator::cli::Failure;
+use sealsim_machine::{
+    config::ConfigError,
+    files::{told, visible},
+};
+use sealsim_pcie::items::Refused;
 use std::fmt::Display;
 
 /// A failure: the number that is returned, and the text of `sealsim_last_error`.
@@ -23,9 +27,15 @@ impl Fault {
     }
 }
 
-impl<E: Into<Failure>> From<E> for Fault {
-    fn from(error: E) -> Self {
-        let failure = error.into();
-        Self { code: -i32::from(failure.status()), text: failure.told() }
+impl From<ConfigError> for Fault {
+    fn from(error: ConfigError) -> Self {
+        Self::config(visible(&told(&error)))
+    }
+}
+
+impl From<Refused> for Fault {
+    fn from(error: Refused) -> Self {
+        let help = error.help().map_or_else(String::new, |help| format!("\n  help: {help}"));
+        Self::usage(format!("{error}{help}"))
     }
 }

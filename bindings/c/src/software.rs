@@ -4,7 +4,7 @@ use crate::{
     fault::Fault,
     guard::{bytes, fill, guarded},
 };
-use simulator::gcm::{
+use sealsim_machine::gcm::{
     aes::RoundKeys,
     bulk::{Key, Stream},
     counter::advanced,

@@ -4,7 +4,7 @@ use crate::{
     fault::Fault,
     guard::{bytes, fill, guarded, text},
 };
-use simulator::cli::{Failure, TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
+use sealsim_pcie::items::{self, Form, Item};
 use std::ffi::c_char;
 
 /// Writes what bytes hold as JSON, a line for each TLP, DLLP and flit, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn sealsim_tlp_decode(
         if data.is_empty() {
             return Err(Fault::usage("there are no bytes to decode"));
         }
-        let text = tlp_to_json(data, form(wire)?).join("\n") + "\0";
+        let text = lines(&items::read(data, form(wire)?));
         // SAFETY: the caller says so.
         unsafe { fill("json", json.cast(), room, text.as_bytes()) }
     })
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn sealsim_tlp_encode(json: *const c_char, wire: i32, data
     guarded(|| {
         // SAFETY: the caller says so.
         let json = unsafe { text("json", json)? };
-        let encoded = tlp_from_json(json, form(wire)?).map_err(Failure::Usage)?;
+        let encoded = items::write(json, form(wire)?)?;
         // SAFETY: the caller says so.
         unsafe { fill("data", data, room, &encoded.concat()) }
     })
@@ -62,13 +62,18 @@ pub unsafe extern "C" fn sealsim_tlp_decode_log(log: *const c_char, json: *mut c
     guarded(|| {
         // SAFETY: the caller says so.
         let log = unsafe { text("log", log)? };
-        let lines = tlp_logs_to_json(log).map_err(Failure::Usage)?.join("\n") + "\0";
+        let lines = lines(&items::some_logs(log)?);
         // SAFETY: the caller says so.
         unsafe { fill("json", json.cast(), room, lines.as_bytes()) }
     })
 }
 
-fn form(wire: i32) -> Result<TlpForm, Fault> {
-    let form = usize::try_from(wire).ok().and_then(|number| TlpForm::ALL.get(number));
+/// A line of JSON for each item, and a zero behind the last.
+fn lines(items: &[Item]) -> String {
+    items.iter().map(Item::to_json).collect::<Vec<_>>().join("\n") + "\0"
+}
+
+fn form(wire: i32) -> Result<Form, Fault> {
+    let form = usize::try_from(wire).ok().and_then(|number| Form::ALL.get(number));
     form.map(|(_, form)| *form).ok_or_else(|| Fault::usage(format!("wire is {wire}, but must be 0 to 4")))
 }

@@ -1,22 +1,26 @@
 //! TLPs as bytes and as JSON: decoding and encoding are inverse.
 
 use super::text;
-use sealsim::cli::{TlpForm, tlp_from_json, tlp_to_json};
+use sealsim::items::{self, Form, Item};
 
 /// What the bytes may be of which each has one form as JSON.
-const FORMS: [TlpForm; 2] = [TlpForm::Tlps, TlpForm::Wire];
+const FORMS: [Form; 2] = [Form::Tlps, Form::Wire];
 /// The longest stream that is decoded.
 const LONGEST: usize = 1 << 14;
+
+fn lines_of(bytes: &[u8], form: Form) -> Vec<String> {
+    items::read(bytes, form).iter().map(Item::to_json).collect()
+}
 
 /// Frames without any problem come back as they were.
 pub fn bytes(input: &[u8]) {
     let input = &input[..input.len().min(LONGEST)];
     for form in FORMS {
-        let lines = tlp_to_json(input, form);
+        let lines = lines_of(input, form);
         let good =
             lines.iter().all(|line| line.contains("\"problems\":[]") && !line.contains("\"kind\":\"unreadable\""));
         if good && !lines.is_empty() {
-            assert_eq!(tlp_from_json(&lines.join("\n"), form).unwrap().concat(), input, "{lines:#?}");
+            assert_eq!(items::write(&lines.join("\n"), form).unwrap().concat(), input, "{lines:#?}");
         }
     }
 }
@@ -25,11 +29,11 @@ pub fn bytes(input: &[u8]) {
 pub fn json(input: &[u8]) {
     let Some(text) = text(input) else { return };
     for form in FORMS {
-        let Ok(all) = tlp_from_json(text, form) else { continue };
+        let Ok(all) = items::write(text, form) else { continue };
         for bytes in all.iter().filter(|bytes| bytes.len() <= LONGEST) {
-            let lines = tlp_to_json(bytes, form);
+            let lines = lines_of(bytes, form);
             if lines.iter().all(|line| line.contains("\"problems\":[]")) {
-                assert_eq!(&tlp_from_json(&lines.join("\n"), form).unwrap().concat(), bytes, "{lines:#?}");
+                assert_eq!(&items::write(&lines.join("\n"), form).unwrap().concat(), bytes, "{lines:#?}");
             }
         }
     }

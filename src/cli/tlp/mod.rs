@@ -1,23 +1,13 @@
 //! `sealsim tlp`: PCIe bytes to fields and back.
 
-mod decode;
-mod document;
-mod encode;
-mod flit;
-mod hexadecimal;
-mod item;
-mod lines;
-mod log;
-mod outline;
-mod text;
-
-pub use lines::{TlpForm, tlp_from_json, tlp_logs_to_json, tlp_to_json};
-
 use super::{Failure, output};
-use crate::{files::read_text_from, units::Bytes};
+use crate::{
+    files::read_text_from,
+    items::{self, Form, Item, Refused},
+    units::Bytes,
+};
 use clap::{Args, Subcommand, ValueEnum};
-use item::Item;
-use miette::miette;
+use miette::{MietteDiagnostic, miette};
 use std::io::{self, Write};
 
 /// Decode and encode PCIe TLPs and DLLPs.
@@ -38,7 +28,7 @@ pub struct Arguments {
     verb: Verb,
 }
 
-const LONGEST_HEX: Bytes = Bytes(4 << 20);
+const LONGEST_HEX: Bytes = Bytes(2 * items::MOST_BYTES as u64);
 /// Lines without a log that are named one by one.
 const MOST_SKIPPED: usize = 8;
 /// Longest input of `encode`: sixteen times that of `decode`, which is more than its JSON takes.
@@ -164,12 +154,13 @@ enum TlpFormat {
     Json,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stream {
-    Tlps,
-    Dllp,
-    Wire(Generation),
-    Flits,
+impl Generation {
+    const fn form(self) -> Form {
+        match self {
+            Self::Gen3 => Form::Wire,
+            Self::Gen1 => Form::Symbols,
+        }
+    }
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -187,15 +178,15 @@ fn or_input(arguments: &[String]) -> Vec<String> {
 fn run_decode(arguments: &Decode) -> Result<(), Failure> {
     let given = or_input(&arguments.hex);
     let items = if arguments.header_log {
-        read_logs(&given)?.iter().map(decode::logged).collect()
+        read_logs(&given)?
     } else {
-        let stream = match arguments.wire {
-            Some(generation) => Stream::Wire(generation),
-            None if arguments.dllp => Stream::Dllp,
-            None if arguments.flit => Stream::Flits,
-            None => Stream::Tlps,
+        let form = match arguments.wire {
+            Some(generation) => generation.form(),
+            None if arguments.dllp => Form::Dllp,
+            None if arguments.flit => Form::Flits,
+            None => Form::Tlps,
         };
-        decode::items(&read_hex(&given)?, stream)
+        items::read(&read_hex(&given)?, form)
     };
     print_items(&items, arguments.format).map_err(|error| Failure::output(&error))?;
     match items.iter().flat_map(Item::errors).count() {
@@ -209,15 +200,12 @@ fn print_items(items: &[Item], format: TlpFormat) -> io::Result<()> {
     let mut out = io::BufWriter::new(super::output::Output);
     for (index, item) in items.iter().enumerate() {
         match format {
-            TlpFormat::Json => {
-                serde_json::to_writer(&mut out, &document::Document::from(item))?;
-                writeln!(out)?;
-            }
+            TlpFormat::Json => writeln!(out, "{}", item.to_json())?,
             TlpFormat::Text => {
                 if index > 0 {
                     writeln!(out)?;
                 }
-                text::write(&mut out, item)?;
+                item.write_text(&mut out)?;
             }
         }
     }
@@ -229,7 +217,7 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
     for (index, argument) in arguments.iter().enumerate() {
         let from_input = argument == "-";
         let text = if from_input { read_input(LONGEST_HEX)? } else { argument.clone() };
-        bytes.extend(hexadecimal::parse(&text).map_err(|error| {
+        bytes.extend(items::parse_hex(&text).map_err(|error| {
             let place = if from_input {
                 format!("standard input, line {}, column {}", error.line, error.column)
             } else {
@@ -245,7 +233,7 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
 }
 
 /// Arguments of one word each are one line, so that it needs no quotes; an argument with spaces stands for itself.
-fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
+fn read_logs(arguments: &[String]) -> Result<Vec<Item>, Failure> {
     let word = |argument: &String| argument != "-" && !argument.contains(char::is_whitespace);
     let (mut logs, mut skipped, mut first) = (Vec::new(), Vec::new(), 1);
     for group in arguments.chunk_by(|before, after| word(before) && word(after)) {
@@ -255,9 +243,9 @@ fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
             (format!("argument {first}"), group.join(" "))
         };
         first += group.len();
-        let read = log::parse(&text, &name);
-        logs.extend(read.logs);
-        skipped.extend(read.skipped);
+        let (read, wrong) = items::logs(&text, &name);
+        logs.extend(read);
+        skipped.extend(wrong);
     }
     if let Some(error) = skipped.first().filter(|_| logs.is_empty()) {
         let help = "such a line reads `TLP Header: 40000001 0000000f fee00000 00000000`, with anything before it";
@@ -272,7 +260,8 @@ fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
     if logs.is_empty() {
         return Err(Failure::Usage(miette!(
             help = "`sealsim tlp decode --help` shows examples; without --header-log the arguments are bytes",
-            "no line has `TLP Header:` in it, or a `HeaderLog:` that is not zero"
+            "{}",
+            items::NO_LOG
         )));
     }
     Ok(logs)
@@ -287,12 +276,16 @@ fn run_encode(arguments: &Encode) -> Result<(), Failure> {
     let given = or_input(&arguments.json).into_iter();
     let texts = given.map(|given| if given == "-" { read_input(LONGEST_JSON) } else { Ok(given) });
     let text = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
-    let lines = if arguments.flit { flit::encode::lines(&text) } else { encode::lines(&text, arguments.wire) };
-    let lines = lines.map_err(Failure::Usage)?;
+    let form = if arguments.flit { Form::Flits } else { arguments.wire.map_or(Form::Tlps, Generation::form) };
+    let lines = items::write(&text, form)?;
     let mut out = io::BufWriter::new(super::output::Output);
     let printed = lines.iter().try_for_each(|line| writeln!(out, "{}", hex::encode(line)));
     printed.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-#[cfg(test)]
-mod tests;
+impl From<Refused> for Failure {
+    fn from(error: Refused) -> Self {
+        let said = MietteDiagnostic::new(error.to_string());
+        Self::Usage(error.help().into_iter().fold(said, MietteDiagnostic::with_help).into())
+    }
+}

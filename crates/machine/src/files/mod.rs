@@ -1,0 +1,21 @@
+//! Files as people hand them in, bounded, with what is wrong with them said in one short sentence; and files that are written whole or
+//! not at all.
+
+mod diagnostics;
+mod json;
+mod place;
+mod records;
+mod snippet;
+mod text;
+mod visible;
+mod whole;
+
+pub use crate::units::excerpt;
+pub use diagnostics::{Explained, told};
+pub use json::parse_json;
+pub use place::{destination, standard_stream};
+pub use records::RecordFile;
+pub use snippet::{Misread, Snippet};
+pub use text::{ReadError, capital, read_text, read_text_from};
+pub use visible::{Visible, is_hidden, visible};
+pub use whole::{WholeFile, is_under_way, write_whole};
