@@ -5,7 +5,7 @@
 mod common;
 
 use common::{peak, sweep};
-use sealsim::validate::pool;
+use sealsim::pool;
 use std::fs;
 
 /// Processor time that this process has taken, in seconds; where the system tells. Other processes do not enter, as they do in time.

@@ -52,8 +52,10 @@ pub use sealsim_machine::{cost, fabric, files, gpu, host, inside, ports, stream}
 #[doc(hidden)]
 pub use sealsim_pcie::items;
 #[doc(hidden)]
-pub use sealsim_study::{explore, figures, replay, sampling, validate, workload};
+pub use sealsim_study::{explore, validate};
 pub use sealsim_units as units;
+#[doc(hidden)]
+pub use sealsim_workload::{figures, pool, replay, sampling, workload};
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -3,10 +3,10 @@
 use crate::common::{h2d, machine, simulate, simulate_on, sweep};
 use sealsim::{
     config::Layers,
+    pool,
     sim::Kernel,
     system::{DataMode, Operation, Request, Step},
     units::Bytes,
-    validate::pool,
 };
 use std::num::NonZero;
 

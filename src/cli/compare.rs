@@ -17,12 +17,12 @@ use crate::{
         self, Candidate, CandidateError, CompareError, Compared, Comparison, Draws, Finished, Grid, Skipped, Work,
     },
     figures::Row,
+    pool,
     report::{
         comparison::{self, Document},
         plot::{self, drawing::Drawing},
     },
     system::{Direction, Memory, RunError},
-    validate::pool,
     workload::{Copy, CopyError, WorkloadFile, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};

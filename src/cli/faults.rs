@@ -10,6 +10,7 @@ use super::{
 use crate::{
     config::Resolved,
     explore::faults::{Campaign, CampaignError, Extent, Question, Single, campaign, single},
+    pool,
     report::{
         SCHEMA_VERSION,
         fault_points::{self, Shown, Stated},
@@ -17,7 +18,6 @@ use crate::{
     },
     sim::Control,
     system::RunError,
-    validate::pool,
     workload::Workload,
 };
 use clap::{Args, ValueEnum};

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     config::Layers,
+    pool,
     replay::{End, Job, Known, Question, Simulator, import},
-    validate::pool,
 };
 use clap::Args;
 use miette::miette;

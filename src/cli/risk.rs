@@ -4,10 +4,10 @@ use super::{Failure, MachineArguments, WorkArguments, output, plot::PlotFile, ru
 use crate::{
     explore::{Failures, FailuresError, Question, failures},
     gpu::release::Release,
+    pool,
     report::{SCHEMA_VERSION, failed_tags, plot},
     sim::{Control, SimulationError},
     system::{Direction, RunError},
-    validate::pool,
 };
 use clap::{
     Args, ValueEnum,

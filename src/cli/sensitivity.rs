@@ -14,9 +14,9 @@ use crate::explore::sensitivity::{
     Together, Why, sensitivity,
 };
 use crate::files::write_whole;
+use crate::pool;
 use crate::report::plot::tornado::tornado;
 use crate::units::Bytes;
-use crate::validate::pool;
 use crate::workload::direction_name;
 use clap::{Args, ValueEnum};
 use miette::miette;

@@ -3,9 +3,9 @@
 use sealsim::{
     config::Layers,
     explore::faults::{Extent, Question, Single, clopper_pearson, single},
+    pool,
     sim::{Control, Kernel},
     system::{DataMode, FaultClass},
-    validate::pool,
     workload::{Workload, sized},
 };
 

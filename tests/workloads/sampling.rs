@@ -9,10 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use sealsim::{
     config::{Layers, MachineSpec, Role, Shipped},
     explore::{Candidate, shipped},
+    pool,
     sampling::{Asked, Sample, Sampled, sample, time},
     sim::{Control, Kernel, Stall},
     system::{self, CopyOutcome, DataMode, Direction, Memory, Outcome, UnitOutcome},
-    validate::pool,
     workload::{Arrival, Copy, SHIPPED_WORKLOADS, Workload, WorkloadFile, collective::CollectiveTimes, sized},
 };
 use std::{fmt::Write, num::NonZero};

@@ -8,9 +8,9 @@ use sealsim::{
     config::Layers,
     explore::{Design, Finished, Grid, Work, compare, named, nothing_protected},
     figures::table::{LIMITED_BY, OVER_OFF, TIME},
+    pool,
     sim::Control,
     system::{Direction, Memory},
-    validate::pool,
     workload::SHIPPED_WORKLOADS,
 };
 

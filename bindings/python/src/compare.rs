@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use sealsim::{
     config::Layers,
     explore::{self, CompareError, Finished, Grid, Work},
+    pool,
     report::comparison::Document,
     system::{Memory, RunError},
-    validate::pool,
     workload::{Workload, read_memory, read_size, sized},
 };
 

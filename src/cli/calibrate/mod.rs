@@ -10,6 +10,7 @@ use super::{
 use crate::{
     config::{Layers, MachineSpec, Resolved},
     files::{excerpt, read_text},
+    pool,
     report::SCHEMA_VERSION,
     units::Bytes,
     validate::{
@@ -20,7 +21,6 @@ use crate::{
         catalogue::Dataset,
         class::Class,
         measured::Point,
-        pool,
         score::{Errors, Scored},
     },
 };

@@ -5,10 +5,10 @@ mod simulators;
 use super::{Failure, MachineArguments, output, run::Interruption};
 use crate::{
     explore::{CostGrid, CostRow, cost_table},
+    pool,
     report::SCHEMA_VERSION,
     sim::{Control, SimulationError},
     system::{Memory, RunError},
-    validate::pool,
     workload::{CopyError, direction_name, memory_name, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
+    pool,
     replay::{
         Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
         ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Tried, WHOLE, WhatIf, Work, advice,
@@ -24,10 +25,7 @@ use crate::{
     sim::Control,
     system::RunError,
     units::Femtos,
-    validate::{
-        pool,
-        summary::{self, Part},
-    },
+    validate::summary::{self, Part},
     workload::{Setting, ShippedWorkload, WorkloadFile, trace::Trace},
 };
 use clap::{Args, ValueEnum};

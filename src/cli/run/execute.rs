@@ -13,6 +13,7 @@ use crate::{
     },
     config::Resolved,
     explore::what_if::LimitedBy,
+    pool,
     report::{
         CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun,
         html::{Page, PageError},
@@ -20,7 +21,6 @@ use crate::{
     sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
-    validate::pool,
     workload::{
         Arrival, InjectionArgument, OutputFile, Workload,
         collective::{CollectiveError, CollectiveTimes},

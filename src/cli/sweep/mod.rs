@@ -22,10 +22,10 @@ use crate::explore::sweep::{
     Study, StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
+use crate::pool;
 use crate::report::plot::chart::{ChartError, of_study};
 use crate::sim::Control;
 use crate::units::Bytes;
-use crate::validate::pool;
 use clap::{Args, Subcommand};
 use engine::{Engine, EngineArguments};
 use hyperqueue::Submission;

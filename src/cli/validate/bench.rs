@@ -5,6 +5,7 @@ use super::register::name;
 use crate::{
     config::{Layers, MachineSpec, Resolved},
     files::{excerpt, read_text},
+    pool,
     sim::{Control, SimulationError},
     system::RunError,
     units::Bytes,
@@ -13,7 +14,6 @@ use crate::{
         class::Class,
         issue::{self, IssueError},
         measured::{Mode, Point, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
-        pool,
         score::DatasetScore,
     },
 };

@@ -14,13 +14,13 @@ use super::{
 };
 use crate::{
     files::write_whole,
+    pool,
     report::{
         SCHEMA_VERSION,
         plot::{Format, measured::Panel},
     },
     validate::{
         catalogue::Dataset,
-        pool,
         score::DatasetScore,
         summary::{self, Row},
     },

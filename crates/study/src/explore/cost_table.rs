@@ -6,10 +6,10 @@
 
 use crate::{
     config::MachineSpec,
+    pool,
     sim::{Control, Seen, SimulationError},
     system::{self, CopyRequest, DataMode, Direction, Memory, Operation, Pages, Request, RunError, Step},
     units::Femtos,
-    validate::pool,
 };
 use serde::Serialize;
 

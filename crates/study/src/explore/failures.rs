@@ -15,10 +15,10 @@ use crate::figures::price::{Risk, risk};
 use crate::{
     config::{ConfigError, Layers, MachineSpec, Resolved},
     gpu::release::Release,
+    pool,
     sim::{Control, FaultKind, Injection, Kernel, Order},
     system::{self, CopyRequest, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
     units::Femtos,
-    validate::pool,
     workload::Generator,
 };
 use rand::{Rng, SeedableRng};

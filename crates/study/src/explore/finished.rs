@@ -1,6 +1,6 @@
 //! Pieces of a long answer: those that are finished when it is interrupted are kept, and need not be done again.
 
-use crate::{sim::Control, validate::pool};
+use crate::{pool, sim::Control};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},

@@ -14,7 +14,6 @@ pub mod catalogue;
 pub mod class;
 pub mod issue;
 pub mod measured;
-pub mod pool;
 pub mod register;
 pub mod score;
 pub mod selector;

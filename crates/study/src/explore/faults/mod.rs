@@ -23,10 +23,10 @@ mod tests;
 
 use crate::{
     config::MachineSpec,
+    pool,
     sim::{Control, Effect, Injection, Kernel, UnitError},
     system::{self, DataMode, FaultClass, Outcome, RunError, counters},
     units::Femtos,
-    validate::pool,
     workload::{
         Workload,
         collective::{CollectiveError, CollectiveTimes},

@@ -13,11 +13,11 @@ use super::{CampaignError, Question, Signal, count, image::kept, judge::Ran, pat
 use crate::{
     config::MachineSpec,
     gcm::{message::SealOpen, names::Names, strike},
+    pool,
     sealing::SealingSpec,
     sim::{Aim, Control, FaultKind, Injection, Kernel, When},
     system::{self, DataMode, Direction, FaultClass, RunError, engine_of, fault_points, registers},
     units::Femtos,
-    validate::pool,
     workload::{InjectionArgument, Workload, collective::CollectiveTimes},
 };
 use rand::{Rng, SeedableRng, seq::index};

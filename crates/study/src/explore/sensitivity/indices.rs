@@ -11,7 +11,7 @@
 
 use super::{Answer, Came, Runner, Sample, SensitivityError, Swing, draw};
 use crate::explore::uncertainty::interval_of;
-use crate::validate::pool;
+use crate::pool;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;

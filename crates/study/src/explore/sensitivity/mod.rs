@@ -23,9 +23,9 @@ pub use range::{Fixed, Range, Why};
 
 use super::{candidate::CandidateError, finished::Finished, uncertainty::percentile};
 use crate::config::{Base, Layers, MachineSpec};
+use crate::pool;
 use crate::sim::{Control, SimulationError};
 use crate::system::{self, Memory, Outcome, RunError};
-use crate::validate::pool;
 use crate::workload::{Arrival, Workload, collective::CollectiveError};
 use draw::{Drawn, Setting};
 use serde::Serialize;

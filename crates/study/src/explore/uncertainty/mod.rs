@@ -34,9 +34,9 @@ use crate::{
         price::price,
         table::{BYTES, COPIES, RATE, TIME, WORKLOADS},
     },
+    pool,
     sampling::Sample,
     sim::Control,
-    validate::pool,
     workload::{Workload, direction_name},
 };
 use serde::{Deserialize, Serialize};

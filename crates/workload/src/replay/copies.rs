@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
+    pool,
     sampling::{self, Asked, Sample},
     sim::Control,
     system::{self, Memory, Operation, Outcome, Pages, Request, Step},
     units::Femtos,
-    validate::pool,
     workload::{Copy, Workload, WorkloadStep, collective::CollectiveTimes},
 };
 use std::{

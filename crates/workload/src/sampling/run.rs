@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
+    pool,
     sim::{Control, SimulationError},
     system::{self, Outcome, RunError},
-    validate::pool,
     workload::{Workload, collective::CollectiveTimes, direction_name},
 };
 use std::collections::BTreeMap;
