@@ -1,7 +1,7 @@
 //! The shipped studies: what docs/studies.md says of them, and its pictures, come out again.
 
 use sealsim::{
-    explore::sweep::{Folder, Front, Row, Study, Table, front},
+    explore::sweep::{Folder, Front, PointRow, Study, Table, front},
     figures::Value,
     report::plot::{chart::of_study, svg},
     sim::Control,
@@ -28,7 +28,7 @@ fn run(name: &str) -> Found {
 }
 
 /// Points of a study, and how many of them had the simulation of another.
-fn rows(study: &Study) -> (Vec<Row>, u64) {
+fn rows(study: &Study) -> (Vec<PointRow>, u64) {
     let points = study.points().expect("points");
     let rows = points.map(|point| study.run(point, &|| Control::Continue).expect("a row")).collect();
     (rows, study.shared())

@@ -9,7 +9,7 @@
 
 // The floors below, by their rooms.
 use sealsim_machine::{aead, config, cost, files, gcm, gpu, host, inside, sealing, sim, system, units};
-use sealsim_workload::{figures, pool, sampling, workload};
+use sealsim_workload::{figures, pool, sampling, table, workload};
 
 pub mod explore;
 pub mod validate;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   replay                            a profile, played with and without confidential computing
+//!   table                             points of a study with their figures, as JSON and Parquet
 //!   sampling                          long runs from a few short ones
 //!   figures                           what is shown of a run: one table
 //!   workload                          what is copied: files, programs, profiles, collectives
@@ -17,4 +18,5 @@ pub mod figures;
 pub mod pool;
 pub mod replay;
 pub mod sampling;
+pub mod table;
 pub mod workload;

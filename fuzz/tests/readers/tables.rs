@@ -3,7 +3,7 @@
 use super::{draw, text};
 use sealsim::{
     config::{Layers, Resolved},
-    explore::sweep::{Point, Row, Study, StudyError},
+    explore::sweep::{Point, PointRow, Study, StudyError},
     validate::{
         calibrate::{StageError, StageFile},
         catalogue::{Catalogue, CatalogueError, Dataset},
@@ -37,8 +37,8 @@ pub fn study(input: &[u8]) {
 /// A row is the same after it was written.
 pub fn points(input: &[u8]) {
     for line in text(input).into_iter().flat_map(str::lines) {
-        let Ok(row) = serde_json::from_str::<Row>(line) else { continue };
-        let again: Row = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
+        let Ok(row) = serde_json::from_str::<PointRow>(line) else { continue };
+        let again: PointRow = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
         assert_eq!(again, row);
     }
 }

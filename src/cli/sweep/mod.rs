@@ -18,8 +18,8 @@ use super::{
 };
 use crate::explore::Residual;
 use crate::explore::sweep::{
-    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Reason, Row, Stopped,
-    Study, StudyError, Table, TableError, Tabled, discard, gather,
+    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, PointRow, Reason,
+    Stopped, Study, StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
 use crate::pool;
@@ -278,7 +278,8 @@ fn merge((study, text): (Study, String), files: &[PathBuf], out: &Path) -> Resul
             let text = text.map_err(|error| Failure::input_output(&shown, &error))?;
             let refused =
                 |error: &dyn std::fmt::Display| Failure::InputOutput(miette!("{shown}, line {number}: {error}"));
-            let row: Row = serde_json::from_str(&text).map_err(|error| refused(&excerpt(&error.to_string(), 200)))?;
+            let row: PointRow =
+                serde_json::from_str(&text).map_err(|error| refused(&excerpt(&error.to_string(), 200)))?;
             if !known.contains(&row.point.id) {
                 return Err(refused(&format!("point {} is none of this study", row.point.id)));
             }

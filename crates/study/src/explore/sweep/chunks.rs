@@ -14,12 +14,12 @@ use super::folder_error::{FolderError, failed};
 use super::lines::BoundedLines;
 use super::partial::{Partial, write_whole};
 use super::points::Run;
-use super::row::Row;
 use super::run::Ended;
 use super::study::{Study, StudyError};
 use super::table::TableError;
 use crate::files::read_text;
 use crate::sim::Control;
+use crate::table::PointRow;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -181,7 +181,7 @@ impl Chunks {
         let mut rows = Partial::create(&path).map_err(Ended::Folder)?;
         for point in study.points_of(self.runs(chunk)) {
             let row = study.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
-            let written = serde_json::to_writer(&mut rows, &row).map_err(io::Error::from);
+            let written = row.to_json().map_err(io::Error::from).and_then(|line| rows.write_all(&line));
             let written = written.and_then(|()| rows.write_all(b"\n"));
             written.map_err(|error| Ended::Folder(failed(&path)(error)))?;
         }
@@ -278,7 +278,7 @@ pub(super) fn row_files(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
 fn read_rows(
     study: &Study,
     path: &Path,
-    take: &mut dyn FnMut(&Row) -> Result<(), FolderError>,
+    take: &mut dyn FnMut(&PointRow) -> Result<(), FolderError>,
 ) -> Result<Held, FolderError> {
     let shown = || path.display().to_string();
     let file = File::open(path).map_err(failed(path))?;
@@ -289,7 +289,7 @@ fn read_rows(
             Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(Held::Damage(failed(path)(error))),
             text => text.map_err(failed(path))?,
         };
-        let row: Row = match serde_json::from_str(&text) {
+        let row: PointRow = match PointRow::of_json(text.as_bytes()) {
             Ok(row) => row,
             Err(error) => return Ok(Held::Damage(FolderError::Line { path: shown(), line, error })),
         };
@@ -372,8 +372,8 @@ mod tests {
         (Study::read(&text).unwrap(), text)
     }
 
-    fn row(point: super::super::row::Point) -> Row {
-        Row::refused(point, "none of this ran".into())
+    fn row(point: crate::table::Point) -> PointRow {
+        PointRow::refused(point, "none of this ran".into())
     }
 
     proptest! {

@@ -1,6 +1,5 @@
 //! Runs a point and fills its row.
 
-use super::row::{Point, Row};
 use super::study::Study;
 use crate::config::Varied;
 use crate::explore::uncertainty::{MachineDraws, Numbers, Residual, interval_of, residuals, with_residual};
@@ -8,6 +7,7 @@ use crate::explore::work::{CompareError, limited_by};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
 use crate::system::RunError;
+use crate::table::{Point, PointRow};
 use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -23,11 +23,11 @@ pub struct Stopped;
 
 impl Study {
     /// Runs one point. Its row depends on nothing but the study and the point.
-    pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
-        let refused = |point, error: String| Ok(Row::refused(point, error));
+    pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<PointRow, Stopped> {
+        let refused = |point, error: String| Ok(PointRow::refused(point, error));
         let varied = match self.machine(&point) {
             Ok(varied) => varied,
-            Err(error) => return Ok(Row::no_machine(point, &error)),
+            Err(error) => return Ok(PointRow::no_machine(point, &error)),
         };
         let one = || {
             let copy = self.copy(&point)?.parse::<CopyArgument>().ok()?;
@@ -49,7 +49,7 @@ impl Study {
                         figures.insert(format!("{name}_{end}"), Value::Number(number));
                     }
                 }
-                Ok(Row { point, error: None, figures, draws })
+                Ok(PointRow { point, error: None, figures, draws })
             }
             Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Err(Stopped),
             Err(CompareError::Run { error, .. }) => refused(point, error.to_string()),

@@ -4,16 +4,16 @@
 
 use super::column::AxisColumn;
 use super::folder_error::{FolderError, failed};
-use super::id::PointId;
 use super::lines::BoundedLines;
 use super::partial::write_whole;
-use super::row::Row;
 use super::study::Study;
 use crate::explore::{
     simulator::simulator,
     uncertainty::{Numbers, Residual},
 };
 use crate::files::{ReadError, is_under_way, read_text};
+use crate::table::PointId;
+use crate::table::PointRow;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -195,25 +195,25 @@ impl Folder {
     }
 
     /// What came of a point, if it has run.
-    pub fn row(&self, id: PointId) -> Result<Option<Row>, FolderError> {
+    pub fn row(&self, id: PointId) -> Result<Option<PointRow>, FolderError> {
         let Some(&(start, length)) = self.done.get(&id) else { return Ok(None) };
         let file = self.path.join(LINES);
         let mut line = vec![0; length as usize];
         let mut lines = &self.lines;
         lines.seek(SeekFrom::Start(start)).and_then(|_| lines.read_exact(&mut line)).map_err(failed(&file))?;
-        serde_json::from_slice(&line).map(Some).map_err(|error| wrong_line(&file, 0, error))
+        PointRow::of_json(&line).map(Some).map_err(|error| wrong_line(&file, 0, error))
     }
 
     /// Adds a row, if it is new, and sees it to the file.
     ///
     /// # Errors
     /// If it cannot be written; what was written before is still there.
-    pub fn add(&mut self, row: &Row) -> Result<(), FolderError> {
+    pub fn add(&mut self, row: &PointRow) -> Result<(), FolderError> {
         if self.has(row.point.id) {
             return Ok(());
         }
         let file = self.path.join(LINES);
-        let mut line = serde_json::to_vec(row).map_err(|error| failed(&file)(error.into()))?;
+        let mut line = row.to_json().map_err(|error| failed(&file)(error.into()))?;
         line.push(b'\n');
         if let Err(error) = self.lines.write_all(&line) {
             // Half a line would be taken for a kill's; without it the file is as it was.
@@ -256,15 +256,15 @@ fn nothing_foreign(path: &Path) -> Result<(), FolderError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::id::PointId;
-    use super::super::row::Point;
     use super::*;
+    use crate::table::Point;
+    use crate::table::PointId;
 
     const STUDY: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\
                          [[axis]]\npath = \"tag_queue.depth\"\nfrom = 1\nto = 500\nstep = 1\n";
 
-    fn row(point: Point) -> Row {
-        Row::refused(point, "none of this ran".into())
+    fn row(point: Point) -> PointRow {
+        PointRow::refused(point, "none of this ran".into())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What can be wrong with the folder of a sweep.
 
-use super::id::PointId;
 use crate::explore::simulator::simulator;
 use crate::files::{ReadError, excerpt};
+use crate::table::PointId;
 use std::{io, path::Path};
 use thiserror::Error;
 

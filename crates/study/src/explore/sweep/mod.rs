@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   studies/x.toml --> Study --> points --> run, over threads --> folder: points.jsonl   one line per point, as they end
-//!                       axes      id each      a Row each             |
+//!                       axes      id each      a PointRow each             |
 //!                                                                     +--> points.csv, points.parquet   in the study's order
 //! ```
 //!
@@ -22,22 +22,20 @@ mod figures;
 mod folder;
 mod folder_error;
 mod heading;
-mod id;
 mod lines;
 mod outcome;
 mod pareto;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod partial;
 mod points;
 mod read;
-mod row;
 mod run;
 mod select;
 mod status;
 mod study;
 mod table;
 
+pub use crate::table::PointId;
+pub use crate::table::{Point, PointRow};
 pub use axis::{AxisError, AxisSpec};
 pub use chunks::{Chunks, Damaged, MOST_CHUNKS, chunk_size, discard, gather};
 pub use column::AxisColumn;
@@ -45,10 +43,8 @@ pub use figures::Stopped;
 pub use folder::{Folder, FolderRecord};
 pub use folder_error::FolderError;
 pub use heading::Heading;
-pub use id::PointId;
 pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
-pub use row::{Point, Row};
 pub use run::{Ended, Reason, Tabled};
 pub use select::{Group, ON_FRONT, Selection, Together, Where};
 pub use status::{ChunkStatus, SweepStatus};

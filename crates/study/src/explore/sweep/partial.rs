@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// A file that takes its name when it is whole, written through a buffer.
-pub(super) struct Partial(BufWriter<WholeFile>);
+pub(super) struct Partial(pub BufWriter<WholeFile>);
 
 impl Partial {
     pub fn create(path: &Path) -> Result<Self, FolderError> {

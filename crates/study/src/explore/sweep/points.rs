@@ -1,10 +1,10 @@
 //! From a study to its points, one by one.
 
 use super::axis::AxisSpec;
-use super::id::PointId;
-use super::row::Point;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
 use crate::config::{ConfigError, Varied};
+use crate::table::Point;
+use crate::table::PointId;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};

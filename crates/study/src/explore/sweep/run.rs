@@ -1,12 +1,13 @@
 //! Runs what is missing in a folder, over threads, in memory that does not grow with what a point gives.
 
+use super::column::AxisColumn;
 use super::figures::Stopped;
 use super::folder::Folder;
 use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
 use super::table::{Table, TableError, TableWriter, columns, values};
-use super::{column::AxisColumn, row::Row};
 use crate::sim::Control;
+use crate::table::PointRow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -116,7 +117,7 @@ impl Study {
                 continue;
             };
             // An identical point of another study keeps its figures, not its place.
-            let row = Row { point, ..row };
+            let row = PointRow { point, ..row };
             writer.add(&row)?;
             tabled.rows += 1;
             row.error.into_iter().for_each(|message| tabled.refuse(message));
@@ -131,7 +132,8 @@ impl Study {
         let mut table = Table { columns: columns(&axes), rows: Vec::new() };
         for point in self.points()? {
             if let Some(row) = folder.row(point.id)? {
-                table.rows.push(values(&axes, &Row { point, ..row }));
+                let values = values(&axes, &table.columns, &PointRow { point, ..row });
+                table.rows.push(values);
             }
         }
         Ok(table)

@@ -3,9 +3,9 @@
 use super::chunks::{Chunks, row_files};
 use super::folder::{FolderRecord, LINES, RECORD};
 use super::folder_error::{FolderError, failed};
-use super::id::PointId;
 use super::lines::BoundedLines;
 use super::table::TableError;
+use crate::table::PointId;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};

@@ -3,12 +3,12 @@
 use super::column::{AxisColumn, parsed};
 use super::folder_error::{FolderError, failed};
 use super::lines::BoundedLines;
-#[cfg(feature = "parquet")]
-use super::parquet::ParquetWriter;
 use super::partial::Partial;
-use super::row::Row;
 use super::study::StudyError;
 use crate::figures::{self, Column, Value, table::SWEEP};
+use crate::table::PointRow;
+#[cfg(feature = "parquet")]
+use crate::table::parquet::ParquetWriter;
 use std::fs::File;
 use std::path::Path;
 use thiserror::Error;
@@ -23,7 +23,7 @@ pub enum TableError {
     Csv(String),
     #[cfg(feature = "parquet")]
     #[error("{0}")]
-    Parquet(#[from] parquet::errors::ParquetError),
+    Parquet(#[from] crate::table::parquet::ParquetError),
 }
 
 /// Ends of the names of columns of times, and how many picoseconds one is.
@@ -88,11 +88,12 @@ pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
     std::iter::once("index".to_owned()).chain(axes).chain(figures).chain(ends).collect()
 }
 
-pub(super) fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
+/// The values of a row, in the order of `columns`, which [`columns`] gives for these axes.
+pub(super) fn values(axes: &[AxisColumn], columns: &[String], row: &PointRow) -> Vec<Value> {
     let settings = axes.iter().zip(&row.point.settings);
     let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
-    let figure = |column: Column| row.figures.get(&column.name()).cloned().unwrap_or(Value::None);
-    let figures = figures::columns(SWEEP).into_iter().map(figure);
+    let figure = |name: &String| row.figures.get(name).cloned().unwrap_or(Value::None);
+    let figures = columns[1 + axes.len()..columns.len() - 2].iter().map(figure);
     let error = row.error.clone().map_or(Value::None, Value::Text);
     let ends = [error, Value::Text(row.point.id.to_string())];
     std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()
@@ -101,6 +102,7 @@ pub(super) fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
 /// Writes points.csv and, with the feature `parquet`, points.parquet, row by row. Neither has its name before both are whole.
 pub struct TableWriter {
     axes: Vec<AxisColumn>,
+    columns: Vec<String>,
     csv: csv::Writer<Partial>,
     #[cfg(feature = "parquet")]
     parquet: ParquetWriter,
@@ -118,14 +120,15 @@ impl TableWriter {
             parquet: {
                 let numeric = |(place, name): (usize, &String)| is_numeric(&axes, place, name);
                 let numeric = names.iter().enumerate().map(numeric).collect();
-                ParquetWriter::create(&folder.join("points.parquet"), &names, numeric)?
+                ParquetWriter::create(Partial::create(&folder.join("points.parquet"))?.0, &names, numeric)?
             },
             axes,
+            columns: names,
         })
     }
 
-    pub fn add(&mut self, row: &Row) -> Result<(), TableError> {
-        let values = values(&self.axes, row);
+    pub fn add(&mut self, row: &PointRow) -> Result<(), TableError> {
+        let values = values(&self.axes, &self.columns, row);
         self.csv.write_record(values.iter().map(Value::shown)).map_err(|error| failed_csv(&error))?;
         #[cfg(feature = "parquet")]
         self.parquet.add(values)?;
@@ -138,7 +141,7 @@ impl TableWriter {
     /// If one cannot be written; the old ones are then still there.
     pub fn finish(self) -> Result<(), TableError> {
         #[cfg(feature = "parquet")]
-        let parquet = self.parquet.finish()?;
+        let parquet = Partial(self.parquet.finish()?);
         let csv = self.csv.into_inner().map_err(|error| TableError::Csv(error.error().to_string()))?;
         csv.finish()?;
         #[cfg(feature = "parquet")]

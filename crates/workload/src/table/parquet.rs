@@ -1,19 +1,19 @@
 //! The table of a sweep as Parquet: numbers as `DOUBLE`, texts as UTF-8, each of them optional.
 
-use super::{partial::Partial, table::TableError};
-use crate::figures::Value;
+use crate::{figures::Value, files::WholeFile};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+pub use parquet::errors::ParquetError;
 use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};
 use parquet::schema::types::Type;
-use std::{path::Path, sync::Arc};
+use std::{io::BufWriter, sync::Arc};
 
 /// Rows of one group, which are all that a writer holds.
 const GROUP: usize = 1024;
 
 /// Writes a Parquet file row by row.
-pub(super) struct ParquetWriter {
-    file: SerializedFileWriter<Partial>,
+pub struct ParquetWriter {
+    file: SerializedFileWriter<BufWriter<WholeFile>>,
     /// By column: whether it is of numbers, else of texts.
     numeric: Vec<bool>,
     group: Vec<Vec<Value>>,
@@ -21,7 +21,7 @@ pub(super) struct ParquetWriter {
 
 impl ParquetWriter {
     /// Begins a file with the columns `names`, of which some are `numeric`.
-    pub fn create(path: &Path, names: &[String], numeric: Vec<bool>) -> Result<Self, TableError> {
+    pub fn create(out: BufWriter<WholeFile>, names: &[String], numeric: Vec<bool>) -> Result<Self, ParquetError> {
         let fields = names.iter().zip(&numeric).map(|(name, numeric)| {
             let physical = if *numeric { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
             let logical = (!numeric).then_some(LogicalType::String);
@@ -30,16 +30,16 @@ impl ParquetWriter {
         });
         let schema = Type::group_type_builder("points").with_fields(fields.collect::<Result<_, _>>()?).build()?;
         let properties = Arc::new(WriterProperties::builder().build());
-        let file = SerializedFileWriter::new(Partial::create(path)?, Arc::new(schema), properties)?;
+        let file = SerializedFileWriter::new(out, Arc::new(schema), properties)?;
         Ok(Self { file, numeric, group: Vec::new() })
     }
 
-    pub fn add(&mut self, values: Vec<Value>) -> Result<(), TableError> {
+    pub fn add(&mut self, values: Vec<Value>) -> Result<(), ParquetError> {
         self.group.push(values);
         if self.group.len() == GROUP { self.end_group() } else { Ok(()) }
     }
 
-    fn end_group(&mut self) -> Result<(), TableError> {
+    fn end_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.file.next_row_group()?;
         for (column, numeric) in self.numeric.iter().enumerate() {
             let Some(mut out) = group.next_column()? else { break };
@@ -60,11 +60,11 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// Ends the file. It is whole, and has its name once [`Partial::finish`] says so.
-    pub fn finish(mut self) -> Result<Partial, TableError> {
+    /// Ends the file.
+    pub fn finish(mut self) -> Result<BufWriter<WholeFile>, ParquetError> {
         if !self.group.is_empty() {
             self.end_group()?;
         }
-        Ok(self.file.into_inner()?)
+        self.file.into_inner()
     }
 }

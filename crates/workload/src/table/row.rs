@@ -24,8 +24,9 @@ impl Point {
     }
 }
 
+/// What came of a point. It is written and read here and not where it is asked for: a sweep does both for each point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct PointRow {
     #[serde(flatten)]
     pub point: Point,
     /// Why it has no figures: the machine is invalid, or the copy did not arrive.
@@ -38,16 +39,28 @@ pub struct Row {
     pub draws: BTreeMap<String, Vec<Option<f64>>>,
 }
 
-impl Row {
+impl PointRow {
     /// One without figures.
-    pub(super) const fn refused(point: Point, error: String) -> Self {
+    pub const fn refused(point: Point, error: String) -> Self {
         Self { point, error: Some(error), figures: BTreeMap::new(), draws: BTreeMap::new() }
     }
 
     /// One whose settings make no machine. If its engines do not close at their clock, the row has the column that says so.
-    pub(super) fn no_machine(point: Point, error: &ConfigError) -> Self {
+    pub fn no_machine(point: Point, error: &ConfigError) -> Self {
         let told = error.does_not_close().map(|sentence| (DOES_NOT_CLOSE.name.to_owned(), sentence.into()));
         Self { figures: told.into_iter().collect(), ..Self::refused(point, error.to_string()) }
+    }
+}
+
+impl PointRow {
+    /// One line of JSON, without its end.
+    pub fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
+    }
+
+    /// What [`PointRow::to_json`] has written.
+    pub fn of_json(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
     }
 }
 

@@ -1,0 +1,9 @@
+//! Points of a study with their figures, as lines of JSON and as Parquet.
+
+mod id;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod row;
+
+pub use id::PointId;
+pub use row::{Point, PointRow};
