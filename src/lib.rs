@@ -13,39 +13,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/` has more. With `default-features = false` the library needs neither the crates of the command line nor Parquet.
+//! `examples/` has more. With `default-features = false` the library needs neither the crates of the command line nor Parquet; who needs a machine alone
+//! depends on `sealsim-machine`.
 //!
 //! ```text
-//!   cli                                       one file per verb
-//!   report                                    the results as one record
-//!   explore       replay                      many machines at once       a profile, replayed
-//!   figures                                   what a verb shows of a run: one table
-//!   sampling                                  long runs from a few short ones
-//!   workload      cost          validate      what is copied       area, energy, risk       known answers
-//!   inside                                    what a run reports to a listener: messages, packets, waves, paths
-//!   system                                    the only place that knows who is wired to whom
-//!   config                                    files to specs
-//!   host          gpu           fabric        driver, cipher, memory       copy engine, tag queue, HBM       links between GPUs
-//!   sealing                                   AES-GCM or another AEAD, by one face
-//!   aead                                      other AEADs as hardware
-//!   gcm           pcie                        AES-GCM as hardware          link, root complex
-//!   sim           files                       clocks, queues, kernels     read bounded, written whole
-//!   stream                                    what a stream of the GPU carries out
-//!   units                                     quantities
+//!   src/               cli: one file per verb        report: the results as text, JSON, plots, pages
+//!   crates/study       explore: many machines at once        validate: known answers
+//!   crates/workload    replay: a profile, played    sampling    figures: what a verb shows, one table    workload: what is copied
+//!   crates/machine     inside    system    config    cost    host    gpu    fabric    gcm    pcie    stream    sim    files
+//!   crates/            aead, pcie: formats and engines by themselves        kernel: clocks, queues        units: quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`stream`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
-//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`figures`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
-//! In `crates/` are crates of their own: [`units`]; [`sim`], as `sealsim-kernel`; [`gcm`], [`aead`] and [`sealing`], as `sealsim-aead`; [`pcie::wire`] with
-//! [`pcie::credit`] and [`pcie::split`], as `sealsim-pcie`.
+//! Imports run downwards only, which the crates enforce, and within a crate in the order that the head of its `lib.rs` draws. A unit names its ports, never another unit.
 //!
-//! The interface for other programs is what these pages show: [`config`], [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the
-//! program, its tests and the bindings; they change without notice.
+//! This crate names the rooms below again, for who builds on it. The interface for other programs is what these pages show: [`Program`], [`config`],
+//! [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the program, its tests and the bindings; they
+//! change without notice.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
-/// PCIe: wire formats, transfers, credits, and the units of a link.
 pub use sealsim_machine::{aead, config, gcm, pcie, sealing, sim, system};
 #[doc(hidden)]
 pub use sealsim_machine::{cost, fabric, files, gpu, host, inside, ports, stream};

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod floor;
+pub mod yardstick;
 
 use sealsim::{
     config::{Layers, MachineSpec},

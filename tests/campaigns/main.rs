@@ -24,7 +24,11 @@ mod guessed;
 mod headlines;
 #[path = "../machine/lockstep.rs"]
 mod lockstep;
+mod new_machine;
+mod parts;
 mod ranges;
+mod registers;
+mod runs;
 #[path = "../cli/sample.rs"]
 mod sample;
 #[path = "../workloads/sampling.rs"]
@@ -32,6 +36,7 @@ mod sampling;
 #[path = "../workloads/shared.rs"]
 #[allow(dead_code, reason = "`workloads` uses the rest")]
 mod shared;
+mod tenants;
 mod threat;
 mod validation;
 #[path = "../cli/words.rs"]

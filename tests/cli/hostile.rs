@@ -67,7 +67,7 @@ proptest! {
             "machine = \"h100-nvl-tdx\"\nsummary = {0}\noperations = [{{ op = \"copy\", direction = \"h2d\", size = \"4 KiB\", stream = {0} }}, {{ op = \"sync\" }}]\n",
             toml(&name)
         ));
-        let sample = |file: &str| fs::read_to_string(format!("src/workload/trace/samples/{file}")).unwrap();
+        let sample = |file: &str| fs::read_to_string(format!("crates/workload/src/workload/trace/samples/{file}")).unwrap();
         write("gpu.csv", sample("gpu.csv").replace("\"gemm(float *, float *, int)\"", &cell(&name)));
         write("api.csv", sample("api.csv").replace(",gemm", &format!(",{}", cell(&name))));
         let file = format!("{name}.toml");

@@ -20,7 +20,6 @@ mod instructions;
 mod lab;
 mod live;
 mod named;
-mod new_machine;
 mod options;
 mod output;
 mod plots;

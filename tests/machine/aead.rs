@@ -44,7 +44,7 @@ fn what_is_copied_arrives_bit_for_bit_and_both_ends_make_the_same_tags() {
                 (Direction::H2d, Memory::Pageable),
                 (Direction::D2h, Memory::Pageable),
             ] {
-                let (bytes, sink) = ((5 << 20) - 13, Delivered::default());
+                let (bytes, sink) = ((3 << 20) - 13, Delivered::default());
                 let mut exact = copy(direction, bytes, memory);
                 exact.sink = Some(Box::new(sink.clone()));
                 let outcome = run(&machine, request(vec![exact], DataMode::Exact, Kernel::Skip, Order::Ascending));

@@ -27,7 +27,6 @@ mod pieces;
 mod pools;
 mod probes;
 mod programs;
-mod registers;
 mod release;
 mod shared;
 mod silicon;

@@ -4,7 +4,6 @@ mod aead_vectors;
 mod dissector;
 mod engine_stages;
 mod forgery;
-mod gcm_speed;
 mod gcm_vectors;
 mod golden_pcie;
 mod link;

@@ -24,16 +24,14 @@ mod ddp;
 mod fastrack;
 mod guessed;
 mod node;
-mod parts;
 mod replay;
-mod runs;
 mod sampling;
 mod serving;
 mod shapes;
+#[allow(dead_code, reason = "`campaigns` uses the rest")]
 mod shared;
 mod studies;
 mod table;
-mod tenants;
 
 /// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
 const CAMPAIGN: bool = false;

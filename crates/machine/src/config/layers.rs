@@ -24,7 +24,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 /// What to lay on what; nothing is read before [`Layers::resolve`].
 ///
 /// ```
-/// use sealsim::config::Layers;
+/// use sealsim_machine::config::Layers;
 /// let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.max_payload=512B").resolve().unwrap();
 /// assert_eq!(resolved.machine.link.max_payload.0, 512);
 /// ```

@@ -39,7 +39,7 @@ pub enum ReplaceError {
 /// once it has begun.
 ///
 /// ```
-/// use sealsim::{config::Layers, gpu::tag_queue::TagQueue, sim::{Clock, Control}, system::{Machine, Request}, units::Cycles};
+/// use sealsim_machine::{config::Layers, gpu::tag_queue::TagQueue, sim::{Clock, Control}, system::{Machine, Request}, units::Cycles};
 ///
 /// let spec = Layers::new("h100-nvl-tdx").resolve()?.machine;
 /// let mut machine = Machine::new(&spec, Request::h2d(1 << 20))?;

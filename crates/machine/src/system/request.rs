@@ -103,7 +103,7 @@ impl Request {
     /// The methods below change what its last copy is; what they do not reach, the fields do.
     ///
     /// ```
-    /// use sealsim::system::{Received, Request};
+    /// use sealsim_machine::system::{Received, Request};
     /// let received = Received::new();
     /// let request = Request::h2d(5).carrying(b"hello".as_slice()).delivering_to(received.clone()).pageable();
     /// ```

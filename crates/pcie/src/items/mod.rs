@@ -5,7 +5,7 @@
 //! | bytes in one of five [forms](Form) | items | [`read`] |
 //! | lines of a kernel's log, or of `lspci -vv` | items of the headers in them | [`logs`] |
 //! | an item | text; JSON | [`Item::write_text`], [`Item::to_json`] |
-//! | JSON | bytes, those of each object | [`write`] |
+//! | JSON | bytes, those of each object | [`write`](fn@write) |
 //!
 //! What is read without an error is written back as it was. `docs/tlp.md` describes each field.
 
