@@ -192,7 +192,6 @@ struct PageDocument<'a> {
 }
 
 impl Arguments {
-    /// Every single fault.
     fn all_single(&self, question: &Question, resolved: &Resolved, page: Option<PageFile>) -> Result<(), Failure> {
         let interruption = Interruption::listen();
         let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };

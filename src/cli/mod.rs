@@ -111,7 +111,6 @@ pub struct Program {}
 
 impl Program {
     /// The program as it is shipped.
-    #[must_use]
     pub const fn new() -> Self {
         Self {}
     }

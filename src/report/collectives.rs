@@ -81,7 +81,6 @@ impl CollectiveRow {
     }
 
     /// The same against `off`, over which it costs so much.
-    #[must_use]
     pub fn against(mut self, off: &Self, cost: CollectiveCost) -> Self {
         self.row.hold(&OVER_OFF, Ratio::Longer, &off.row);
         for (figure, femtos) in COSTS.into_iter().zip([cost.launch, cost.path, cost.cryptography]) {

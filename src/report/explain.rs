@@ -25,7 +25,6 @@ pub struct ShareRecord {
     pub time_fs: u64,
     /// Of the path's time.
     pub percent: f64,
-    /// In how many parts.
     pub parts: usize,
 }
 

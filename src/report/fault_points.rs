@@ -176,9 +176,6 @@ fn group(point: &str) -> String {
 }
 
 /// A row for each point, behind lines that begin with `#` and state what was done.
-///
-/// # Errors
-/// None but those of memory.
 pub fn csv(single: &Single, stated: &Stated) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let counted = ["states", "tried", "struck", "harmless", "detected", "silent", "hang"];

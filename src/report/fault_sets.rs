@@ -111,9 +111,6 @@ fn by_kind(sets: &[Judged]) -> Table {
 }
 
 /// One row for each set; faults are separated by blanks.
-///
-/// # Errors
-/// None but those of memory.
 pub fn csv(campaign: &Campaign) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([

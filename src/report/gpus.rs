@@ -3,11 +3,10 @@
 use crate::{
     figures::{
         Cells, Seen,
-        table::{TAG_QUEUE, TRANSFERS},
+        table::{LINK, TAG_QUEUE, TRANSFERS},
     },
     gpu::key_rotation::{Thresholds, Work},
-    pcie::port::Traffic,
-    system::{ChannelKey, CopyOutcome, FailedMessage, GpuOutcome},
+    system::{ChannelKey, CopyOutcome, Direction, FailedMessage, GpuOutcome},
 };
 use serde::Serialize;
 
@@ -35,23 +34,11 @@ impl GpuRecord {
     }
 }
 
+/// The figures of [`LINK`], each way.
 #[derive(Debug, Clone, Serialize)]
 pub struct Link {
-    pub h2d: LinkDirection,
-    pub d2h: LinkDirection,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct LinkDirection {
-    pub tlps: u64,
-    pub dllps: u64,
-    /// Payload bytes of TLPs, replays included.
-    pub payload_bytes: u64,
-    /// Bytes of tokens, headers, payloads and CRCs.
-    pub wire_bytes: u64,
-    pub replays: u64,
-    /// Recoveries of the port that sends this way.
-    pub recoveries: u64,
+    pub h2d: Cells,
+    pub d2h: Cells,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -123,26 +110,9 @@ pub struct TagQueue {
     pub failed: Vec<FailedMessage>,
 }
 
-impl LinkDirection {
-    fn of(ways: impl Iterator<Item = Traffic>) -> Self {
-        let mut sum = Self { tlps: 0, dllps: 0, payload_bytes: 0, wire_bytes: 0, replays: 0, recoveries: 0 };
-        for traffic in ways {
-            sum.tlps += traffic.tlps;
-            sum.dllps += traffic.dllps;
-            sum.payload_bytes += traffic.payload_bytes;
-            sum.wire_bytes += traffic.wire_bytes;
-            sum.replays += traffic.replays;
-            sum.recoveries += traffic.recoveries;
-        }
-        sum
-    }
-}
-
 impl Link {
     fn of(gpus: &[GpuOutcome]) -> Self {
-        Self {
-            h2d: LinkDirection::of(gpus.iter().map(|gpu| gpu.link.h2d)),
-            d2h: LinkDirection::of(gpus.iter().map(|gpu| gpu.link.d2h)),
-        }
+        let [h2d, d2h] = [Direction::H2d, Direction::D2h].map(|way| Cells::of(LINK, &Seen::link(gpus, way)));
+        Self { h2d, d2h }
     }
 }

@@ -151,7 +151,6 @@ impl Manifest {
         serde_json::from_value(value).map_err(malformed)
     }
 
-    /// The machine within.
     pub fn resolved(&self) -> Result<Resolved, ManifestError> {
         let resolved = Resolved::from_value(&self.config)?;
         let contradiction = |reason: &str| ManifestError::Contradiction { reason: reason.to_owned() };
@@ -164,7 +163,6 @@ impl Manifest {
         Ok(resolved)
     }
 
-    /// The work within.
     pub fn workload(&self) -> Result<Workload, ManifestError> {
         let malformed = |reason: String| ManifestError::Malformed { reason };
         // A workload may consist of kernels alone.

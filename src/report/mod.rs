@@ -32,7 +32,7 @@ mod text;
 pub use collectives::CollectiveRecord;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
 pub use faults::{Faults, SignalRecord};
-pub use gpus::{GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue};
+pub use gpus::{GpuRecord, KeyUse, Keys, Link, TagQueue};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
 

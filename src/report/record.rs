@@ -75,7 +75,6 @@ pub struct CopyRecord {
     pub first_verified_at_ps: Option<u64>,
     /// 10^9 bytes per second, from start to end; none for a copy that was not delivered.
     pub gb_per_s: Option<f64>,
-    /// GCM messages.
     pub messages: u64,
     pub tags_verified: u64,
     pub tags_failed: u64,

@@ -47,7 +47,6 @@ pub struct Steps<'a> {
     pub found: &'a str,
     /// The mean in the profile itself.
     pub profile: Ns,
-    /// Runs by name.
     pub runs: Vec<(&'a str, &'a StepFigures)>,
 }
 

@@ -5,13 +5,13 @@
 use sealsim::{
     config::MachineSpec,
     explore::{Draws, OF_ANOTHER_HOST, OF_CALLS, ON_DEVICE, drawn_machines, interval_of, widened},
+    pool,
     sim::Control,
     validate::{
         catalogue::{Catalogue, Dataset, layers},
         class::Class,
         issue,
         measured::{Experiment, Mode, Point},
-        pool,
     },
 };
 use std::{collections::BTreeMap, convert::Infallible, env, fs, path::PathBuf};

@@ -5,6 +5,7 @@
 
 use sealsim::{
     config::{Layers, MachineSpec},
+    pool,
     sim::Control,
     system::Direction,
     validate::{
@@ -12,7 +13,6 @@ use sealsim::{
         class::Class,
         issue,
         measured::{Experiment, HostMemory, Mode, Point},
-        pool,
     },
 };
 use std::{collections::BTreeMap, fs, path::PathBuf};

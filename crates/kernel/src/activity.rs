@@ -23,7 +23,6 @@ impl Activity {
     ///
     /// # Panics
     /// In debug builds, of a number that is too large.
-    #[must_use]
     #[inline(always)]
     pub fn Stall(cause: impl Into<u8>) -> Self {
         let cause = cause.into();
@@ -32,14 +31,12 @@ impl Activity {
     }
 
     /// What it waits for, if it does.
-    #[must_use]
     #[inline]
     pub const fn stall(self) -> Option<u8> {
         if self.index() < Self::STALLS { Some(self.0) } else { None }
     }
 
     /// What it is called: busy, idle, or as `stalls` name its cause.
-    #[must_use]
     pub fn name(self, stalls: &[&'static str]) -> &'static str {
         let unnamed = if self == Self::Busy {
             "busy"
@@ -207,26 +204,21 @@ impl Account {
         ended
     }
 
-    /// All cycles charged.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.cycles.iter().sum()
     }
 
     /// Cycles in which the unit worked.
-    #[must_use]
     pub const fn busy(&self) -> u64 {
         self.cycles[Activity::Busy.index()]
     }
 
     /// Cycles in which the unit had nothing to do.
-    #[must_use]
     pub const fn idle(&self) -> u64 {
         self.cycles[Activity::Idle.index()]
     }
 
     /// What has been charged since an earlier state of this account.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut since = self.clone();
         since.cycles.iter_mut().zip(&earlier.cycles).for_each(|(now, then)| *now -= *then);
@@ -239,7 +231,6 @@ impl Account {
     }
 
     /// What the unit is now.
-    #[must_use]
     pub const fn current(&self) -> Activity {
         self.current
     }

@@ -22,7 +22,6 @@ impl Bits {
         Self { summary: Cell::new(0), words: vec![Cell::new(0); count.div_ceil(Self::WORD)].into() }
     }
 
-    /// Adds a number.
     #[inline(always)]
     pub fn add(&self, number: usize) {
         let place = number / Self::WORD;
@@ -38,7 +37,6 @@ impl Bits {
         self.summary.get() == 0
     }
 
-    /// Takes the lowest.
     #[inline(always)]
     pub fn pop(&self) -> Option<usize> {
         let summary = self.summary.get();

@@ -118,7 +118,6 @@ impl Board {
 #[derive(Debug, Clone)]
 pub struct Signals {
     pub(super) board: Rc<Board>,
-    /// Whose they are.
     place: Rc<str>,
     /// Whether it still works, where it is one of those whose work the run is.
     working: Option<Rc<Cell<bool>>>,
@@ -171,7 +170,6 @@ impl Signals {
 
     /// Whether nothing is deferred any more.
     #[inline]
-    #[must_use]
     pub fn defers_nothing(&self) -> bool {
         self.board.defers_nothing()
     }

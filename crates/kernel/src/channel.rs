@@ -44,7 +44,6 @@ impl fmt::Display for Side {
 
 /// What the machine and its reports may ask of any queue or wire.
 pub trait Channel {
-    /// Its path.
     fn path(&self) -> &str;
     /// The unit that sends into it, and the one that receives, as far as they are known.
     fn ends(&self) -> (Option<UnitId>, Option<UnitId>);
@@ -62,7 +61,6 @@ pub trait Channel {
     fn fault_kinds(&self) -> &'static [FaultKind];
     /// What an injection can choose among its items.
     fn selectors(&self) -> Selectors;
-    /// Arms a fault.
     fn arm(&self, armed: Armed);
     /// The faults that were armed here, and what became of them.
     fn armed(&self) -> Vec<Armed>;

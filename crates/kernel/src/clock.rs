@@ -12,7 +12,6 @@ const SECOND: u64 = 1_000_000_000_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a clock of {frequency} cannot be simulated: it must lie between 1 kHz and 1 THz")]
 pub struct ClockError {
-    /// The frequency.
     pub frequency: Frequency,
 }
 
@@ -85,7 +84,6 @@ impl Scale {
     }
 }
 
-/// A clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     frequency: Frequency,
@@ -100,7 +98,6 @@ pub struct Clock {
 pub struct Now {
     /// Number of the edge.
     pub cycle: u64,
-    /// Its date.
     pub time: Femtos,
 }
 
@@ -118,35 +115,29 @@ impl Clock {
         Ok(Self { frequency, dates: Scale::new(period, edges, true), edges: Scale::new(edges, period, false) })
     }
 
-    /// The frequency.
-    #[must_use]
     pub const fn frequency(&self) -> Frequency {
         self.frequency
     }
 
     /// Date of edge `cycle`; [`Femtos::MAX`] if that is out of range.
-    #[must_use]
     #[inline]
     pub const fn edge(&self, cycle: u64) -> Femtos {
         Femtos(self.dates.of(cycle))
     }
 
     /// Number of the first edge strictly after `time`.
-    #[must_use]
     #[inline(always)]
     pub const fn first_after(&self, time: Femtos) -> u64 {
         self.edges.of(time.0).saturating_add(1)
     }
 
     /// Number of the first edge at or after `time`.
-    #[must_use]
     #[inline]
     pub fn first_from(&self, time: Femtos) -> u64 {
         if time.0 == 0 { 0 } else { self.first_after(Femtos(time.0 - 1)) }
     }
 
     /// Whole cycles that a duration takes, rounded up.
-    #[must_use]
     pub fn cycles_in(&self, duration: Femtos) -> u64 {
         self.first_from(duration)
     }

@@ -76,7 +76,6 @@ impl Coverage {
     }
 
     /// Bytes that are written.
-    #[must_use]
     pub fn covered(&self) -> u64 {
         self.prefix + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>()
     }
@@ -88,14 +87,12 @@ impl Coverage {
     }
 
     /// The first bytes of a place of `total` bytes that are not written.
-    #[must_use]
     pub fn gap(&self, total: u64) -> Option<Range<u64>> {
         let end = self.beyond.keys().next().map_or(total, |&start| start.min(total));
         Some(self.prefix..end).filter(|gap| gap.start < gap.end)
     }
 
     /// What was written again, in the order in which it was.
-    #[must_use]
     pub fn rewritten(&self) -> &[Rewritten] {
         &self.rewritten
     }

@@ -12,7 +12,6 @@ use super::{
 pub struct Wait {
     /// The unit that waits.
     pub unit: String,
-    /// What it is.
     pub state: String,
     /// What it waits for, unit and queue.
     pub on: Option<(String, String)>,

@@ -18,8 +18,6 @@ impl Digest {
         self.0 = (mixed.rotate_left(29) ^ word).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (mixed >> 32);
     }
 
-    /// The value.
-    #[must_use]
     pub const fn value(self) -> u64 {
         self.0
     }

@@ -16,13 +16,11 @@ pub struct ErrorSignal {
 
 impl ErrorSignal {
     /// Of an error that is repaired where it is found.
-    #[must_use]
     pub const fn corrected(name: &'static str, words: &'static str) -> Self {
         Self { name, words, corrected: true }
     }
 
     /// Of an error that is not.
-    #[must_use]
     pub const fn uncorrected(name: &'static str, words: &'static str) -> Self {
         Self { name, words, corrected: false }
     }
@@ -31,11 +29,9 @@ impl ErrorSignal {
 /// Errors of one kind that one unit has signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signalled {
-    /// Which.
     pub signal: ErrorSignal,
     /// When for the first time.
     pub first: Femtos,
-    /// How often.
     pub count: u64,
 }
 
@@ -57,7 +53,6 @@ impl ErrorLog {
     }
 
     /// All kinds, in the order in which they were first noted.
-    #[must_use]
     pub fn all(&self) -> &[Signalled] {
         &self.0
     }

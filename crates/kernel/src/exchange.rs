@@ -40,9 +40,6 @@ pub enum ExchangeError {
 
 impl Netlist {
     /// Puts `unit` in the place of the one at `path`: it has that one's clock and its ports.
-    ///
-    /// # Errors
-    /// [`ExchangeError`]; the netlist is then as it was.
     pub fn replace<U: Unit>(&mut self, path: &str, unit: U) -> Result<(), ExchangeError> {
         let number = self.open::<U::Ports>(path)?;
         let ports = std::mem::replace(&mut self.units[number], nothing()).into_ports();
@@ -53,9 +50,6 @@ impl Netlist {
 
     /// Lets `wire` exchange ends among the ports of the unit at `path`, and add what they then lead to: so units get in front of a port. It is given the
     /// unit's clock. An end that neither this unit nor another one then holds is an [open end](super::NetlistError::OpenEnd) when the machine is to run.
-    ///
-    /// # Errors
-    /// [`ExchangeError`]; the netlist is then as it was.
     pub fn rewire<P: Ends + 'static>(
         &mut self,
         path: &str,

@@ -37,7 +37,6 @@ pub struct Injection {
     pub place: String,
     /// What goes wrong there.
     pub kind: FaultKind,
-    /// At which transfer.
     pub when: When,
     /// Which bit a flip inverts.
     pub aim: Aim,
@@ -45,7 +44,6 @@ pub struct Injection {
 
 impl Injection {
     /// One at the n-th transfer, counted from 1; the seed of the run picks the bit of a flip.
-    #[must_use]
     pub fn nth(place: impl Into<String>, kind: FaultKind, transfer: u64) -> Self {
         Self { place: place.into(), kind, when: When::Transfer(transfer), aim: Aim::default() }
     }
@@ -80,7 +78,6 @@ pub struct Aim {
 
 impl Aim {
     /// Whether it is left to the seed, within the whole item.
-    #[must_use]
     pub const fn is_free(&self) -> bool {
         self.field.is_none() && self.bit.is_none()
     }
@@ -98,7 +95,6 @@ pub struct Selectors {
 }
 
 impl Selectors {
-    /// Nothing to choose.
     pub const NONE: Self = Self { sorts: &[], fields: &[], messages: false };
 }
 
@@ -113,7 +109,6 @@ pub enum Pick {
 
 impl Pick {
     /// The bit among so many; none if there is none, or not this one.
-    #[must_use]
     pub const fn among(self, bits: u64) -> Option<u64> {
         match self {
             Self::Seed(seed) => seed.checked_rem(bits),
@@ -167,20 +162,17 @@ impl Flip {
     }
 
     /// Of a header that was `before` and is `after`.
-    #[must_use]
     pub const fn of_header(before: u64, after: u64) -> Self {
         Self { place: FlipPlace::Value, before, after }
     }
 
     /// Of bit `bit` of what will be gone when it has passed.
-    #[must_use]
     pub const fn in_passing(bit: u64) -> Self {
         Self { place: FlipPlace::Passing, before: bit, after: bit }
     }
 
     /// Whether `other` inverts the same bit of the same thing, or of what that is compared with. What is gone when it has passed is the same
     /// only in the same transfer.
-    #[must_use]
     pub fn cancels(&self, other: &Self, same_transfer: bool) -> bool {
         let back = (self.before, self.after) == (other.after, other.before);
         match (self.place, other.place) {
@@ -203,7 +195,6 @@ pub enum Effect {
     },
     /// Its transfer has come, but there was nothing that this kind of fault could befall.
     Missed,
-    /// It was activated.
     Struck {
         /// When.
         time: Femtos,
@@ -234,7 +225,6 @@ pub struct Armed {
 
 impl Armed {
     /// Arms `injection`, which is `number` in the list of the run; `seed` and its place in the list pick the bit.
-    #[must_use]
     pub fn new(injection: &Injection, number: usize, seed: u64) -> Self {
         Self {
             kind: injection.kind,
@@ -312,7 +302,6 @@ impl Armed {
     }
 
     /// How it picks a bit: none where it asks for a field, which only an item has.
-    #[must_use]
     pub fn pick(&self) -> Option<Pick> {
         self.aim.field.is_none().then(|| self.pick_within())
     }
@@ -323,31 +312,25 @@ impl Armed {
     }
 
     /// Which bit it inverts.
-    #[must_use]
     pub const fn aim(&self) -> &Aim {
         &self.aim
     }
 
-    /// What it does.
-    #[must_use]
     pub const fn kind(&self) -> FaultKind {
         self.kind
     }
 
     /// Its place in the list of faults of the run.
-    #[must_use]
     pub const fn number(&self) -> usize {
         self.number
     }
 
     /// What became of it.
-    #[must_use]
     pub const fn effect(&self) -> Effect {
         self.effect
     }
 
     /// The number that picks the bit.
-    #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }

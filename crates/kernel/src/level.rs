@@ -23,14 +23,11 @@ impl Level {
         self.value = self.value.saturating_add(rise).saturating_sub(fall);
     }
 
-    /// Where it is.
-    #[must_use]
     pub const fn value(&self) -> u64 {
         self.value
     }
 
     /// The highest that it stood at, behind everything that has happened at one instant.
-    #[must_use]
     pub fn peak(&self) -> u64 {
         self.peak.max(self.value)
     }

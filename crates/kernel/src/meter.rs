@@ -12,13 +12,11 @@ pub struct Meter {
 
 impl Meter {
     /// Of a part that is called so, behind the path of its unit.
-    #[must_use]
     pub fn new(name: &'static str) -> Self {
         Self { name, account: Account::default() }
     }
 
     /// The part's name behind the path of its unit.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
@@ -38,8 +36,6 @@ impl Meter {
         }
     }
 
-    /// The account as it is.
-    #[must_use]
     pub const fn account(&self) -> &Account {
         &self.account
     }

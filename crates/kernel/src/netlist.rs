@@ -25,9 +25,7 @@ use thiserror::Error;
 /// A unit as the kernel knows it, or a part of one that has an account of its own.
 #[derive(Debug, Clone)]
 pub struct UnitInfo {
-    /// Its path.
     pub name: String,
-    /// Its clock.
     pub clock: Clock,
 }
 
@@ -85,8 +83,6 @@ impl Netlist {
     /// So many units fit.
     pub const MOST_UNITS: usize = UnitId::MOST;
 
-    /// An empty one.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -139,18 +135,15 @@ impl Netlist {
     }
 
     /// The lines that concern the whole machine, for what lies at `path`.
-    #[must_use]
     pub fn signals(&self, path: &str) -> Signals {
         Signals::of(path, self.board())
     }
 
     /// The same for one of those whose work the run is: it ends when all of them have [stopped](Signals::stop).
-    #[must_use]
     pub fn worker(&self, path: &str) -> Signals {
         Signals::of_worker(path, self.board())
     }
 
-    /// Adds a unit with its ports.
     pub fn add<U: Unit>(&mut self, path: impl Into<String>, clock: Clock, unit: U, ports: U::Ports) -> Key<U> {
         let id = UnitId(self.units.len().min(UnitId::MOST) as u16);
         ports.each_end(&mut |end| end.attach(id));
@@ -204,7 +197,6 @@ impl Netlist {
     }
 
     /// The values of all gauges, in the order of [`Places::gauges`].
-    #[must_use]
     pub fn gauges(&self) -> Vec<u64> {
         let mut values = Vec::new();
         self.units.iter().for_each(|unit| unit.gauges(&mut |_, value| values.push(value)));
@@ -212,13 +204,11 @@ impl Netlist {
     }
 
     /// Pieces of work that all units have done that count them.
-    #[must_use]
     pub fn work_done(&self) -> u64 {
         self.units.iter().filter_map(|unit| unit.work_done()).sum()
     }
 
     /// What there is to listen to.
-    #[must_use]
     pub fn places(&self) -> Places {
         let mut gauges = Vec::new();
         for (unit, info) in self.units.iter().zip(&self.infos) {
@@ -228,8 +218,6 @@ impl Netlist {
         Places { channels, accounts: self.accounts(), units: self.units.len(), gauges }
     }
 
-    /// Whether somebody listens.
-    #[must_use]
     pub const fn is_heard(&self) -> bool {
         !self.heard.is_empty()
     }
@@ -279,7 +267,6 @@ impl Netlist {
     }
 
     /// The units, in the order of their numbers.
-    #[must_use]
     pub fn units(&self) -> &[UnitInfo] {
         &self.infos
     }
@@ -293,7 +280,6 @@ impl Netlist {
     ///
     /// # Panics
     /// If the key is of another netlist.
-    #[must_use]
     pub fn unit<U: Unit>(&self, key: &Key<U>) -> &U {
         let unit = self.units.get(usize::from(key.unit.0)).and_then(|placed| placed.unit().downcast_ref());
         unit.expect("the key is of another netlist")
@@ -303,14 +289,12 @@ impl Netlist {
     ///
     /// # Panics
     /// If the key is of another netlist.
-    #[must_use]
     pub fn unit_mut<U: Unit>(&mut self, key: &Key<U>) -> &mut U {
         let unit = self.units.get_mut(usize::from(key.unit.0)).and_then(|placed| placed.unit_mut().downcast_mut());
         unit.expect("the key is of another netlist")
     }
 
     /// Whose accounts a run gives, in their order: the units, then the parts of units.
-    #[must_use]
     pub fn accounts(&self) -> Vec<UnitInfo> {
         let part = |(info, meter): (&UnitInfo, _)| UnitInfo { name: format!("{}.{meter}", info.name), ..info.clone() };
         let placed = self.infos.iter().zip(&self.units);
@@ -319,19 +303,16 @@ impl Netlist {
     }
 
     /// The places among the [accounts](Self::accounts) of units that have none in addition to those of their parts.
-    #[must_use]
     pub fn only_parts(&self) -> BTreeSet<usize> {
         self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
     }
 
     /// What went wrong, unit by unit, in words.
-    #[must_use]
     pub fn incidents(&self) -> Vec<String> {
         self.units.iter().flat_map(|unit| unit.incidents()).collect()
     }
 
     /// The errors that units have signalled, the first ones first.
-    #[must_use]
     pub fn errors(&self) -> Vec<UnitError> {
         let placed = self.infos.iter().zip(&self.units);
         let named =
@@ -343,7 +324,6 @@ impl Netlist {
     }
 
     /// Every fault point: its path, and what can go wrong there.
-    #[must_use]
     pub fn fault_points(&self) -> Vec<(String, &'static [FaultKind])> {
         let channels = self.channels.iter().map(|channel| (channel.path().to_owned(), channel.fault_kinds()));
         let units = self.infos.iter().zip(&self.units).flat_map(|(info, unit)| {
@@ -372,7 +352,6 @@ impl Netlist {
     }
 
     /// What an injection can choose among what passes a place.
-    #[must_use]
     pub fn selectors(&self, place: &str) -> Selectors {
         let channel = self.channels.iter().find(|channel| channel.path() == place);
         channel.map_or(Selectors::NONE, |channel| channel.selectors())
@@ -401,7 +380,6 @@ impl Netlist {
     }
 
     /// What became of the faults that were armed, in the order of their numbers.
-    #[must_use]
     pub fn effects(&self) -> Vec<Effect> {
         let channels = self.channels.iter().flat_map(|channel| channel.armed());
         let units = self.units.iter().flat_map(|unit| unit.armed());

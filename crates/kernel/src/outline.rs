@@ -8,19 +8,15 @@ use super::{
 use crate::units::{Femtos, Frequency};
 use serde::Serialize;
 
-/// Units and channels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outline {
     /// In the order of their numbers.
     pub units: Vec<UnitOutline>,
-    /// By path.
     pub channels: Vec<ChannelOutline>,
 }
 
-/// A unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnitOutline {
-    /// Its path.
     pub path: String,
     /// Its clock.
     #[serde(rename = "clock_hz")]
@@ -29,10 +25,8 @@ pub struct UnitOutline {
     pub parts: Vec<String>,
 }
 
-/// A channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChannelOutline {
-    /// Its path.
     pub path: String,
     /// The unit that sends.
     pub from: String,
@@ -50,7 +44,6 @@ pub struct ChannelOutline {
 
 impl Netlist {
     /// Its units and channels as plain data.
-    #[must_use]
     pub fn outline(&self) -> Outline {
         let accounts = self.accounts();
         let parts = &accounts[self.units().len()..];

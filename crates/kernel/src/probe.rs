@@ -33,21 +33,17 @@ pub struct Places {
     pub gauges: Vec<(UnitInfo, &'static str)>,
 }
 
-/// One of them.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
-    /// A channel.
     Channel(&'a ChannelOutline),
     /// A unit or a part of one.
     Account(&'a UnitInfo),
-    /// A gauge of a unit.
     Gauge(&'a UnitInfo, &'static str),
 }
 
 /// An item that has been sent.
 #[derive(Clone, Copy)]
 pub struct ChannelTransfer<'a> {
-    /// Number of the channel.
     pub channel: usize,
     /// The edge of the sender at which it was sent.
     pub sent: Femtos,
@@ -55,18 +51,15 @@ pub struct ChannelTransfer<'a> {
     pub date: Femtos,
     /// Its word in the event digest.
     pub key: u64,
-    /// The item.
     pub item: &'a dyn Any,
 }
 
 /// Cycles `from` to before `to` of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spell {
-    /// Number of the account.
     pub account: usize,
     /// What the unit was.
     pub activity: Activity,
-    /// The first cycle.
     pub from: u64,
     /// The first cycle behind.
     pub to: u64,
@@ -156,7 +149,6 @@ impl Probe {
 pub struct Event {
     /// Number of the channel.
     pub place: usize,
-    /// When.
     pub time: Femtos,
     /// The word of the item.
     pub word: u64,
@@ -185,19 +177,15 @@ impl Listener for Events {
 
 impl Recorder {
     /// As a netlist holds it.
-    #[must_use]
     pub fn listener(&self) -> SharedListener {
         Rc::<RefCell<Events>>::clone(&self.events)
     }
 
-    /// A probe for the place with this number.
-    #[must_use]
     pub fn probe(&self, place: usize) -> Probe {
         Probe::new(place, &self.listener(), &Instant::default())
     }
 
     /// All events heard, by time, then place.
-    #[must_use]
     pub fn take(&self) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events.borrow_mut().0);
         events.sort_by_key(|e| (e.time, e.place));

@@ -81,7 +81,6 @@ impl<T: Item> Queue<T> {
         })
     }
 
-    /// Its two ends.
     pub fn ends(queue: &Rc<Self>) -> (Out<T>, In<T>) {
         let arrivals = Arrivals::with_room(queue.capacity.min(ROOM));
         (Out { queue: Rc::clone(queue) }, In { queue: Rc::clone(queue), arrivals })
@@ -250,7 +249,6 @@ impl<T: Item> Out<T> {
 
     /// How many items the receiver has popped, as visible now.
     #[inline]
-    #[must_use]
     pub fn pops(&self, now: Femtos) -> u64 {
         let queue = &*self.queue;
         queue.pops.get() - if queue.popped_at.get() == now { queue.popped.get() as u64 } else { 0 }
@@ -293,14 +291,12 @@ impl<T: Item> In<T> {
 
     /// When the oldest visible item was pushed.
     #[inline]
-    #[must_use]
     pub fn front_date(&self, now: Femtos) -> Option<Femtos> {
         Some(self.queue.items.first_date()).filter(|date| *date < now)
     }
 
     /// Whether nothing is visible.
     #[inline]
-    #[must_use]
     pub fn is_empty(&self, now: Femtos) -> bool {
         self.queue.items.first_date() >= now
     }
@@ -308,7 +304,6 @@ impl<T: Item> In<T> {
     /// From now on the receiver, which is running and looks at nothing but the oldest item, is woken only by a push into the empty queue. Returns
     /// whether what is there now is visible from its next edge on, at which it must run. Where items may be deferred, every push goes on to wake it.
     #[inline]
-    #[must_use]
     pub fn sense_head(&self, now: Femtos) -> bool {
         self.queue.head_only.set(!self.queue.defers);
         !self.is_vacant() && self.is_empty(now)
@@ -316,7 +311,6 @@ impl<T: Item> In<T> {
 
     /// Whether nothing is in it, not even what is not yet visible.
     #[inline]
-    #[must_use]
     pub fn is_vacant(&self) -> bool {
         self.queue.items.is_empty()
     }

@@ -19,7 +19,6 @@ impl<T, L: Copy + Default> Default for Ring<T, L> {
 }
 
 impl<T> Ring<T> {
-    /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
         self.push_labelled((), item);
@@ -39,7 +38,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.first.wrapping_add(number) & (self.places.len() - 1)
     }
 
-    /// Items in it.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         self.count
@@ -65,7 +63,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         std::mem::forget(self.places[place].replace(item));
     }
 
-    /// The newest item.
     #[inline(always)]
     pub fn back(&self) -> Option<&T> {
         self.places[self.place(self.count.wrapping_sub(1))].as_ref()
@@ -83,7 +80,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.labels.resize(size, L::default());
     }
 
-    /// The oldest item.
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         self.places[self.first].as_ref()

@@ -33,7 +33,6 @@ impl<T> Transit<T> {
         Self { sent, count: Cell::new(0), first: Cell::new(Femtos::MAX) }
     }
 
-    /// Items in flight.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count.get()
@@ -113,7 +112,6 @@ impl<T> Arrivals<T> {
         transit.give_back(sent);
     }
 
-    /// Takes the oldest.
     #[inline(always)]
     pub fn pop(&mut self, transit: &Transit<T>) -> Option<T> {
         self.refill(transit);

@@ -213,7 +213,6 @@ impl<U> Key<U> {
     }
 
     /// Its number in the netlist.
-    #[must_use]
     pub const fn id(&self) -> UnitId {
         self.unit
     }

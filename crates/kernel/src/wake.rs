@@ -29,32 +29,27 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// No date.
     pub const NEVER: u64 = u64::MAX;
 
     /// Sleeps until a port changes.
-    #[must_use]
     #[inline]
     pub const fn on_port(activity: Activity) -> Self {
         Self { at: Self::NEVER, listens: true, background: false, busy_until: 0, activity }
     }
 
     /// Sleeps until an edge or a change on a port, whichever comes first.
-    #[must_use]
     #[inline]
     pub const fn at_or_port(at: u64, activity: Activity) -> Self {
         Self { at, listens: true, background: false, busy_until: 0, activity }
     }
 
     /// Sleeps until an edge, deaf to its ports.
-    #[must_use]
     #[inline]
     pub const fn at(at: u64, activity: Activity) -> Self {
         Self { at, listens: false, background: false, busy_until: 0, activity }
     }
 
     /// The same wake, of a unit that works until `edge`.
-    #[must_use]
     #[inline]
     pub const fn busy_until(mut self, edge: u64) -> Self {
         self.busy_until = edge;
@@ -62,7 +57,6 @@ impl Wake {
     }
 
     /// The same wake, marked as a timer that finishes no work.
-    #[must_use]
     #[inline]
     pub const fn in_background(mut self) -> Self {
         self.background = true;

@@ -78,7 +78,6 @@ impl<T: Item> Watch<T> {
         self.from.set(if lookers.probe.is_some() { 0 } else { next });
     }
 
-    /// Transfers so far.
     pub const fn transfers(&self) -> u64 {
         self.transfers.get()
     }
@@ -88,7 +87,6 @@ impl<T: Item> Watch<T> {
         self.digest.get().value()
     }
 
-    /// Arms a fault.
     pub fn arm(&self, armed: Armed) {
         let mut lookers = self.lookers.borrow_mut();
         lookers.strikes.get_or_insert_with(Strikes::new).arm(armed, self.transfers.get());

@@ -37,7 +37,6 @@ pub enum Sensitivity {
     Every,
     /// What [can be deferred](Tx::send_deferrable) so long after its date as the wire allows, all else at its date.
     Deferring,
-    /// Nothing.
     None,
 }
 
@@ -72,7 +71,6 @@ impl<T: Item> Wire<T> {
         })
     }
 
-    /// Its two ends.
     pub fn ends(wire: &Rc<Self>) -> (Tx<T>, Rx<T>) {
         let (arrivals, pressing) = (Arrivals::with_room(0), Arrivals::with_room(0));
         (Tx { wire: Rc::clone(wire) }, Rx { wire: Rc::clone(wire), arrivals, pressing })
@@ -241,14 +239,12 @@ impl<T: Item> Rx<T> {
 
     /// Date of the oldest item, arrived or not.
     #[inline]
-    #[must_use]
     pub fn front_date(&self) -> Option<Femtos> {
         Some(self.wire.items.first_date()).filter(|&date| date != Femtos::MAX)
     }
 
     /// Date of the next arrival that wakes the receiver.
     #[inline]
-    #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
         match self.wire.sensitivity.get() {
             Sensitivity::Every => self.front_date(),

@@ -16,7 +16,7 @@
 //!   cost                                  area, clock and energy
 //!   host     gpu     fabric               driver, cipher, memory     copy engine, tag queue, HBM     links between GPUs
 //!   gcm      pcie                         AES-GCM on the copy path     link, root complex
-//!   stream   sim     files                orders of a stream     kernel and stalls     read bounded, written whole
+//!   stream   sim     files     growth     orders of a stream     kernel and stalls     read bounded, written whole     how outcomes grow
 //! ```
 //!
 //! Imports run downwards only. A unit names its ports, never another unit.
@@ -33,6 +33,7 @@ pub mod fabric;
 pub mod files;
 pub mod gcm;
 pub mod gpu;
+pub mod growth;
 pub mod host;
 pub mod inside;
 pub mod pcie;

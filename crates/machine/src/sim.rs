@@ -54,7 +54,6 @@ stalls! {
 
 impl Stall {
     /// What a unit waits for, if it does.
-    #[must_use]
     pub fn of(activity: Activity) -> Option<Self> {
         activity.stall().and_then(|number| Self::ALL.get(usize::from(number)).copied())
     }
@@ -65,7 +64,6 @@ impl Stall {
     }
 
     /// The name as outputs print it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -79,7 +77,6 @@ impl From<Stall> for u8 {
 }
 
 /// What a unit is, as outputs print it.
-#[must_use]
 pub fn activity_name(activity: Activity) -> &'static str {
     activity.name(Stall::NAMES)
 }

@@ -12,7 +12,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a data credit.
 pub const DATA_CREDIT_BYTES: u32 = 16;
 /// Width of the header credit field.
 pub const HEADER_BITS: u32 = 8;
@@ -48,7 +47,6 @@ pub struct Credits {
 
 impl Credits {
     /// Credits of a TLP with `payload_dw` DW of data.
-    #[must_use]
     #[inline]
     pub const fn of(class: CreditClass, payload_dw: u32) -> Self {
         Self { class, headers: 1, data: payload_dw.div_ceil(DATA_CREDIT_BYTES / 4) }
@@ -75,7 +73,6 @@ pub enum Scale {
 
 impl Scale {
     /// From the two bits of the DLLP; further bits are ignored.
-    #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::Off,
@@ -86,13 +83,11 @@ impl Scale {
     }
 
     /// The two bits in the DLLP.
-    #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
     /// Low bits of a counter that the field does not carry.
-    #[must_use]
     #[inline]
     pub const fn shift(self) -> u32 {
         match self {
@@ -103,7 +98,6 @@ impl Scale {
     }
 
     /// The smallest scale with which `credits` can be advertised in a field of `field_bits`, if there is one.
-    #[must_use]
     pub fn smallest(credits: u32, field_bits: u32) -> Option<Self> {
         let usable = (1 << (field_bits - 1)) - 1;
         [Self::One, Self::Four, Self::Sixteen].into_iter().find(|scale| credits >> scale.shift() <= usable)
@@ -122,7 +116,6 @@ pub struct TransmitCredits {
 
 impl TransmitCredits {
     /// From the field of an InitFC DLLP: 0 is infinite. `field_bits` is [`HEADER_BITS`] or [`DATA_BITS`].
-    #[must_use]
     pub const fn new(advertised: u32, field_bits: u32, scale: Scale) -> Self {
         let shift = scale.shift();
         Self { limit: advertised << shift, consumed: 0, bits: field_bits + shift, shift, infinite: advertised == 0 }
@@ -133,7 +126,6 @@ impl TransmitCredits {
     }
 
     /// Whether `need` credits are there.
-    #[must_use]
     #[inline]
     pub const fn allows(&self, need: u32) -> bool {
         let left = self.limit.wrapping_sub(self.consumed.wrapping_add(need)) & self.mask();
@@ -153,7 +145,6 @@ impl TransmitCredits {
     }
 
     /// Credits left, or none if infinite.
-    #[must_use]
     #[inline]
     pub const fn left(&self) -> Option<u32> {
         if self.infinite { None } else { Some(self.limit.wrapping_sub(self.consumed) & self.mask()) }
@@ -172,7 +163,6 @@ pub struct ReceiveCredits {
 
 impl ReceiveCredits {
     /// A buffer of `credits`; 0 is infinite.
-    #[must_use]
     pub const fn new(credits: u32, field_bits: u32, scale: Scale) -> Self {
         let shift = scale.shift();
         // What the field cannot express is not promised.
@@ -185,7 +175,6 @@ impl ReceiveCredits {
     }
 
     /// Counts what a TLP took and says whether it was promised; if not, the transmitter broke the protocol.
-    #[must_use]
     #[inline]
     pub const fn receive(&mut self, need: u32) -> bool {
         self.received = self.received.wrapping_add(need) & self.mask();
@@ -199,14 +188,12 @@ impl ReceiveCredits {
     }
 
     /// The field of the next InitFC or UpdateFC DLLP; 0 for an infinite pool.
-    #[must_use]
     #[inline]
     pub const fn field(&self) -> u32 {
         if self.infinite { 0 } else { (self.allocated & self.mask()) >> self.shift }
     }
 
     /// Whether the pool is infinite, so that it needs no updates.
-    #[must_use]
     #[inline]
     pub const fn infinite(&self) -> bool {
         self.infinite

@@ -39,9 +39,6 @@ pub enum SizeError {
 
 impl MaxSize {
     /// Checks a size in bytes.
-    ///
-    /// # Errors
-    /// [`SizeError::MaxSize`].
     #[inline]
     pub const fn new(bytes: u64) -> Result<Self, SizeError> {
         match bytes {
@@ -51,7 +48,6 @@ impl MaxSize {
     }
 
     /// The size in bytes.
-    #[must_use]
     #[inline]
     pub const fn bytes(self) -> u32 {
         self.0
@@ -70,7 +66,6 @@ pub enum RequestPolicy {
 /// A piece of memory that one request covers: never more than a page, never across one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Byte address.
     pub address: u64,
     /// Bytes; 0 is a zero-length read (flush).
     pub bytes: u32,
@@ -78,7 +73,6 @@ pub struct Request {
 
 impl Request {
     /// DW that the request covers; 1 for the zero-length read.
-    #[must_use]
     #[inline]
     pub const fn length_dw(&self) -> u16 {
         let bytes = (self.address & 3) as u32 + self.bytes;
@@ -86,7 +80,6 @@ impl Request {
     }
 
     /// First and last byte enables.
-    #[must_use]
     #[inline]
     pub const fn byte_enables(&self) -> (u8, u8) {
         if self.bytes == 0 {
@@ -110,7 +103,6 @@ pub struct RequestSplit {
 
 impl RequestSplit {
     /// Cuts `bytes` from `address` on; `size` is MRRS for reads and MPS for writes.
-    #[must_use]
     #[inline]
     pub const fn new(address: u64, bytes: u64, size: MaxSize, policy: RequestPolicy) -> Self {
         Self { address, left: bytes, size: size.bytes(), policy }
@@ -150,9 +142,6 @@ pub struct CompletionRule {
 
 impl CompletionRule {
     /// `boundary` is the RCB, `largest` the largest completion: MPS, or less in completers that do not join so much.
-    ///
-    /// # Errors
-    /// [`SizeError::Boundary`] and [`SizeError::Completion`].
     #[inline]
     pub const fn new(boundary: u64, largest: u64) -> Result<Self, SizeError> {
         if boundary != 64 && boundary != 128 {
@@ -166,7 +155,6 @@ impl CompletionRule {
     }
 
     /// The same, but cutting at every multiple of the RCB.
-    #[must_use]
     pub const fn cut_at_every_boundary(self) -> Self {
         Self { every_boundary: true, ..self }
     }
@@ -196,7 +184,6 @@ pub struct CompletionSplit {
 
 impl CompletionSplit {
     /// The completions of `request`, which must be legal: at most 4096 bytes.
-    #[must_use]
     #[inline]
     pub const fn new(request: Request, rule: CompletionRule) -> Self {
         Self { next: Some(request), rule }
@@ -205,7 +192,6 @@ impl CompletionSplit {
 
 impl CompletionSplit {
     /// Whether all completions have been given.
-    #[must_use]
     #[inline]
     pub const fn is_done(&self) -> bool {
         self.next.is_none()

@@ -12,7 +12,9 @@
 //! Imports run downwards only, but that figures say how far a run was sampled.
 
 // The floor below, by its rooms.
-use sealsim_machine::{config, cost, fabric, files, gcm, gpu, host, inside, pcie, sealing, sim, stream, system, units};
+use sealsim_machine::{
+    config, cost, fabric, files, gcm, gpu, growth, host, inside, pcie, sealing, sim, stream, system, units,
+};
 
 pub mod figures;
 pub mod pool;

@@ -17,7 +17,6 @@ struct Document<'a> {
     tools: &'a str,
     wire_ff_per_pin: f64,
     stages: &'a [Stage],
-    /// Without wires.
     fastest_hz: f64,
     fastest_wired_hz: f64,
 }

@@ -23,7 +23,6 @@ const LONGEST: usize = 80;
 pub struct Dropped(TempDir, Mutex<Vec<String>>);
 
 impl Dropped {
-    /// An empty folder.
     pub fn new() -> io::Result<Self> {
         Ok(Self(tempfile::Builder::new().prefix("sealsim-lab-").tempdir()?, Mutex::default()))
     }

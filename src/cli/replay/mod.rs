@@ -211,7 +211,6 @@ struct Asked<'a> {
     designs: &'a [(&'a str, Resolved)],
     /// Changes that are asked for by name.
     what_if: &'a [String],
-    /// Designs among them.
     tried: &'a [(&'a str, Resolved)],
     /// Whether anybody sees how far it is.
     watched: bool,

@@ -52,7 +52,6 @@ pub(super) struct Begun {
 /// What a page draws of a run: its timeline, and how many times as long it is as the first.
 pub(super) type Drawn = (Timeline, Option<f64>);
 
-/// A run.
 pub(super) struct Done<'a> {
     pub name: &'a str,
     pub slowdown: Option<f64>,

@@ -66,7 +66,6 @@ pub(super) fn of_workload(text: &mut String, (comparison, width): (&Comparison, 
     faster(text, (&rows, &uncertainty.pairs.iter().collect::<Vec<_>>()), width);
 }
 
-/// What was drawn.
 fn heading(uncertainty: &Uncertainty) -> String {
     let Uncertainty { draws, refused, varied, moved_per_draw, .. } = uncertainty;
     let refused = if *refused == 0 { String::new() } else { format!("; {refused} more gave no answer") };

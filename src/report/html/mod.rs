@@ -75,7 +75,6 @@ pub struct Page {
 pub struct Step {
     /// Its number, from 1.
     pub number: usize,
-    /// Of how many.
     pub of: usize,
     pub timelines: Vec<NamedTimeline>,
 }
@@ -134,37 +133,31 @@ impl Page {
     }
 
     /// The same with what the units, streams and messages of a run did.
-    #[must_use]
     pub fn with_timeline(self, timeline: Timeline) -> Self {
         Self { timeline: Some(timeline), ..self }
     }
 
     /// The same with what was heard of a run: its units and its messages.
-    #[must_use]
     pub fn with_look(self, record: &Recorder, messages: &[messages::Message]) -> Self {
         let (timeline, spans) = looked::looked(self.timeline.clone().unwrap_or_default(), record, messages);
         self.with_timeline(timeline).with_messages(spans)
     }
 
     /// The same with timelines that are drawn one over the other.
-    #[must_use]
     pub fn with_timelines(self, timelines: Vec<NamedTimeline>) -> Self {
         Self { timelines, ..self }
     }
 
     /// The same, opened on a step of the loop.
-    #[must_use]
     pub fn with_step(self, step: Option<Step>) -> Self {
         Self { step, ..self }
     }
 
-    #[must_use]
     pub fn with_messages(self, messages: Vec<Message>) -> Self {
         Self { messages, ..self }
     }
 
     /// The same with curves over what was measured.
-    #[must_use]
     pub fn with_curves(self, panels: &[Panel]) -> Self {
         let drawn = |panel: &Panel| svg::for_page(&panel.figure().draw());
         Self { curves: panels.iter().map(drawn).collect(), ..self }

@@ -54,7 +54,6 @@ impl Axis {
     }
 
     /// The same, from zero if it is even.
-    #[must_use]
     pub fn from_zero(self) -> Self {
         if self.logarithmic { self } else { Self { low: self.low.min(0.0), high: self.high.max(0.0), ..self } }
     }

@@ -48,13 +48,11 @@ impl Style {
         Self { number, hollow: false }
     }
 
-    #[must_use]
     pub const fn hollow(self) -> Self {
         Self { hollow: true, ..self }
     }
 
     /// The same colour with another shape for each `kind` below 8, 0 being its own.
-    #[must_use]
     pub const fn kind(self, kind: usize) -> Self {
         Self { number: self.number + kind * COLOURS.len(), ..self }
     }

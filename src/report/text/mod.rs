@@ -5,13 +5,16 @@ mod groups;
 
 use super::{
     collectives::CollectiveRecord,
-    gpus::{GpuRecord, LinkDirection, Secret},
+    gpus::{GpuRecord, Secret},
     layout::fitted,
     record::{CopyRecord, Report},
     table::Table,
 };
 use crate::{
-    figures::table::{BYTES, COPY_COUNT, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, PEAK_TAG_QUEUE, QUARANTINE, RATE, TIME},
+    figures::table::{
+        BYTES, COPY_COUNT, DLLPS, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, PAYLOAD, PEAK_TAG_QUEUE, QUARANTINE, RATE,
+        RECOVERIES, REPLAYS, TIME, TLPS, WIRE,
+    },
     sampling::{Told, Unit},
     units::Bytes,
     workload::{direction_name, memory_name},
@@ -224,11 +227,10 @@ impl Report {
             if self.gpus.is_empty() { vec![(String::new(), &self.total.link)] } else { numbered.collect() };
         for (number, link) in links {
             for (name, way) in [("h2d", &link.h2d), ("d2h", &link.d2h)] {
-                let LinkDirection { tlps, dllps, payload_bytes, wire_bytes, replays, recoveries } = *way;
-                let [tlps, dllps, payload, wire] = [tlps, dllps, payload_bytes, wire_bytes].map(grouped);
-                let share = percent(payload_bytes, wire_bytes);
-                let name = format!("{number}{name}");
-                table.row([name, tlps, dllps, payload, wire, share, grouped(replays), grouped(recoveries)]);
+                let share = percent(way.count(&PAYLOAD), way.count(&WIRE));
+                let [tlps, dllps, payload, wire, replays, recoveries] =
+                    [&TLPS, &DLLPS, &PAYLOAD, &WIRE, &REPLAYS, &RECOVERIES].map(|figure| grouped(way.count(figure)));
+                table.row([format!("{number}{name}"), tlps, dllps, payload, wire, share, replays, recoveries]);
             }
         }
         table.fitted(width)

@@ -21,17 +21,12 @@ use std::fmt::Debug;
 /// An engine, as it is specified.
 pub trait Model: Debug {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     fn check(&self) -> Result<(), SpecError>;
     /// From the tag to the verdict.
     fn compare(&self) -> Cycles;
-    /// Bits of a key.
     fn key_bits(&self) -> u32;
     /// Whose bytes it gives; `None` if its specification is none that can be built.
     fn scheme(&self) -> Option<Bytes>;
-    /// Bytes of a tag.
     fn tag_bytes(&self) -> u64 {
         16
     }
@@ -48,9 +43,6 @@ pub trait Model: Debug {
         false
     }
     /// Its cycles, from rest.
-    ///
-    /// # Errors
-    /// What [`Model::check`] says.
     fn timing(&self) -> Result<Box<dyn Scheme>, SpecError>;
     /// Its registers with their values, at rest, if they are modelled and the specification is one that can be built.
     fn registers(&self) -> Option<Box<dyn Registers>> {
@@ -70,7 +62,6 @@ pub trait Registers: Debug {
     fn cycle(&self) -> u64;
     /// Loads key and nonce, which have the scheme's lengths, in this cycle; AAD and text are there from now on.
     fn start(&mut self, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8], direction: SealOpen);
-    /// Works one cycle.
     fn step(&mut self, see: &mut dyn FnMut(u64, Event));
 }
 
@@ -139,13 +130,11 @@ impl AfterSuccess {
     /// far from its end, it passes again. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce, ChaCha20-Poly1305 the one-time
     /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
     /// known to cancel in another.
-    #[must_use]
     pub fn of(aead: Option<&AeadSpec>) -> Self {
         aead.map_or(Self::Certain, |aead| aead.model().after_success())
     }
 
     /// As results name it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Certain => "certain",
@@ -154,14 +143,11 @@ impl AfterSuccess {
         }
     }
 
-    /// The one of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
     }
 
     /// In a cell of a table.
-    #[must_use]
     pub const fn short(self) -> &'static str {
         match self {
             Self::Certain => "1",
@@ -170,8 +156,6 @@ impl AfterSuccess {
         }
     }
 
-    /// In a sentence.
-    #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::Certain => {

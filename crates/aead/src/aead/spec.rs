@@ -32,7 +32,6 @@ pub enum AeadSpec {
 
 impl AeadSpec {
     /// The engine, by what is asked of any.
-    #[must_use]
     pub fn model(&self) -> Box<dyn Model + '_> {
         match self {
             Self::GcmSiv(spec) => Box::new(spec),
@@ -44,21 +43,15 @@ impl AeadSpec {
     }
 
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         self.model().check()
     }
 
     /// From the tag to the verdict.
-    #[must_use]
     pub fn compare(&self) -> Cycles {
         self.model().compare()
     }
 
-    /// Bits of a key.
-    #[must_use]
     pub fn key_bits(&self) -> u32 {
         self.model().key_bits()
     }
@@ -73,7 +66,6 @@ impl AeadSpec {
     }
 
     /// The same with whole tags, where shorter ones are their beginnings.
-    #[must_use]
     pub fn with_whole_tags(mut self) -> Self {
         if let Self::GcmSst(spec) = &mut self {
             spec.tag = Bytes(16);
@@ -82,13 +74,11 @@ impl AeadSpec {
     }
 
     /// Whose bytes an engine gives; `None` if its specification is none that can be built.
-    #[must_use]
     pub fn scheme(&self) -> Option<Scheme> {
         self.model().scheme()
     }
 
     /// What its messages look like.
-    #[must_use]
     pub fn format(&self) -> Option<WireFormat> {
         let model = self.model();
         model.scheme().map(|scheme| WireFormat { scheme, tag_bytes: model.tag_bytes() as usize })
@@ -98,9 +88,7 @@ impl AeadSpec {
 /// A scheme, as far as its bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// AES-GCM-SIV.
     GcmSiv,
-    /// GCM-SST.
     GcmSst,
     /// AEGIS-256.
     Aegis256,
@@ -119,7 +107,6 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// All of them.
     pub const ALL: [Self; 9] = [
         Self::GcmSiv,
         Self::GcmSst,
@@ -133,7 +120,6 @@ impl Scheme {
     ];
 
     /// What is published of it, and its bytes.
-    #[must_use]
     pub const fn wire(self) -> &'static Wire {
         match self {
             Self::GcmSiv => &gcm_siv::WIRE,
@@ -149,13 +135,10 @@ impl Scheme {
     }
 
     /// What the standard calls it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.wire().name
     }
 
-    /// Bytes of a nonce.
-    #[must_use]
     pub const fn nonce_bytes(self) -> usize {
         self.wire().nonce_bytes
     }

@@ -25,13 +25,11 @@ use std::collections::VecDeque;
 
 type State = aes::Block;
 
-/// The round keys of a key.
 #[derive(Debug, Clone)]
 pub struct RoundKeys(Vec<State>);
 
 impl RoundKeys {
     /// Expands a key of 16, 24 or 32 bytes (FIPS 197, section 5.2); `None` for any other length.
-    #[must_use]
     pub fn expand(key: &[u8]) -> Option<Self> {
         if ![16, 24, 32].contains(&key.len()) {
             return None;
@@ -60,13 +58,11 @@ impl RoundKeys {
     }
 
     /// Rounds: 10, 12 or 14.
-    #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.0.len() as u32 - 1
     }
 
     /// Round key 0 to `rounds`.
-    #[must_use]
     pub fn round_key(&self, round: u32) -> Element {
         Element::from_bytes(self.0[round as usize].into())
     }
@@ -77,7 +73,6 @@ impl RoundKeys {
     }
 
     /// The states of a block: after the first key addition, then after each round; the last is the cipher's output.
-    #[must_use]
     pub fn states(&self, block: [u8; 16]) -> Vec<Element> {
         let mut state = State::from(block);
         xor(&mut state, &self.0[0]);
@@ -160,13 +155,11 @@ pub struct Lane<T> {
 
 impl<T> Lane<T> {
     /// A lane at rest, for a key of so many rounds.
-    #[must_use]
     pub fn new(spec: &AesSpec, rounds: u32) -> Self {
         Self::controlled(spec, &ControlSpec::default(), rounds)
     }
 
     /// A lane at rest in an engine with a control of its own.
-    #[must_use]
     pub fn controlled(spec: &AesSpec, control: &ControlSpec, rounds: u32) -> Self {
         let (in_hardware, registers) = (control.rounds_per_pass(spec, rounds), spec.registers_per_round);
         let (load, unload) = (control.load_cycles(rounds), control.unload.0);
@@ -190,13 +183,11 @@ impl<T> Lane<T> {
     }
 
     /// Cycles from a block that enters to its output, if nothing stops the lane.
-    #[must_use]
     pub const fn latency(&self) -> u64 {
         self.latency
     }
 
     /// Whether a block may enter in this cycle.
-    #[must_use]
     pub fn free(&self) -> bool {
         let room = match self.one_at_a_time {
             true => self.flights.is_empty(),
@@ -206,7 +197,6 @@ impl<T> Lane<T> {
     }
 
     /// What travels with the block that is valid at the output in the next cycle.
-    #[must_use]
     pub fn leaves(&self) -> Option<&T> {
         self.flights.front().filter(|oldest| oldest.age + 1 == self.latency).map(|oldest| &oldest.tag)
     }
@@ -264,7 +254,6 @@ impl<T> Lane<T> {
     }
 
     /// Blocks in the lane.
-    #[must_use]
     pub fn occupancy(&self) -> usize {
         self.flights.len()
     }

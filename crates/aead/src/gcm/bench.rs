@@ -15,11 +15,8 @@ use thiserror::Error;
 /// What a bench is asked for.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// Blocks of AAD.
     pub aad_blocks: u64,
-    /// Blocks of text.
     pub blocks: u64,
-    /// Which way.
     pub direction: SealOpen,
     /// Messages, one after the other.
     pub messages: u32,
@@ -35,37 +32,28 @@ pub struct Bench {
 pub struct Wrong {
     /// From 1.
     pub message: u32,
-    /// What of it.
     pub what: &'static str,
 }
 
 /// What a message is made of. Its text is plain.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The IV.
     pub iv: Vec<u8>,
-    /// AAD.
     pub aad: Vec<u8>,
-    /// The text.
     pub text: Vec<u8>,
 }
 
 impl Bench {
-    /// A key of `bits`.
-    #[must_use]
     pub fn key(&self, bits: u32) -> Vec<u8> {
         bytes(self.seed, "key", 0, u64::from(bits) / 8)
     }
 
-    /// Message `number`, with an IV of `iv_bytes`.
-    #[must_use]
     pub fn message(&self, number: u32, iv_bytes: u64) -> Drawn {
         let of = |label, length| bytes(self.seed, label, number, length);
         Drawn { iv: of("iv", iv_bytes), aad: of("aad", 16 * self.aad_blocks), text: of("text", 16 * self.blocks) }
     }
 
     /// Plaintext and ciphertext as input and output.
-    #[must_use]
     pub fn ways<T>(&self, plain: T, cipher: T) -> (T, T) {
         match self.direction {
             SealOpen::Seal => (plain, cipher),
@@ -118,7 +106,6 @@ pub struct Metrics {
 /// When the stages of a message begin and end, in cycles.
 #[derive(Debug, Clone, Copy)]
 pub struct Stages {
-    /// The message's start.
     pub start: u64,
     /// First input, AAD if there is any.
     pub first_input: Option<u64>,
@@ -126,13 +113,11 @@ pub struct Stages {
     pub first_text: Option<u64>,
     /// Last text at the output.
     pub last_text: Option<u64>,
-    /// The end.
     pub end: u64,
 }
 
 impl Stages {
     /// The span of `blocks` at the output alone.
-    #[must_use]
     pub fn span(&self, blocks: u64) -> Metrics {
         let span = self.last_text.zip(self.first_text).map(|(last, first)| (last - first).cast_signed());
         let cycles_per_block = span.filter(|_| blocks > 1).map(|span| span as f64 / (blocks - 1) as f64);
@@ -140,7 +125,6 @@ impl Stages {
     }
 
     /// All stages of a message of `blocks`, whose start counts as cycle `origin`.
-    #[must_use]
     pub fn metrics(&self, origin: i64, blocks: u64) -> Metrics {
         Metrics {
             setup_cycles: self.first_input.map(|at| (at - self.start).cast_signed() + origin),
@@ -186,7 +170,6 @@ pub const SHOWN: usize = 1 << 16;
 
 impl MessageOutcome {
     /// A message with its IV, AAD, input, output and tag.
-    #[must_use]
     pub fn new(metrics: Metrics, tag_cycle: u64, [iv, aad, input, output, tag]: [&[u8]; 5]) -> Self {
         let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
         let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));

@@ -15,22 +15,17 @@ impl Element {
     /// The product's neutral element: the polynomial 1.
     pub const ONE: Self = Self(1 << 127);
 
-    /// Reads a block.
-    #[must_use]
     #[inline]
     pub const fn from_bytes(block: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(block))
     }
 
-    /// Writes a block.
-    #[must_use]
     #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
     /// Reads up to 16 bytes, padded with zeroes on the right.
-    #[must_use]
     #[inline]
     pub fn from_partial(bytes: &[u8]) -> Self {
         let mut block = [0; 16];
@@ -41,7 +36,6 @@ impl Element {
     }
 
     /// The carry-less product, not reduced.
-    #[must_use]
     pub fn product(self, other: Self) -> Product {
         // Karatsuba over 64-bit halves. The integer product of two mirrored operands has the coefficient of x^n in bit
         // 254 - n; one shift brings it to bit 255 - n, so that `low` holds x^0 to x^127.
@@ -54,7 +48,6 @@ impl Element {
     }
 
     /// The product in the field.
-    #[must_use]
     #[inline]
     pub fn times(self, other: Self) -> Self {
         self.product(other).reduce()
@@ -85,7 +78,6 @@ pub struct Product {
 
 impl Product {
     /// Brings the product below x^128.
-    #[must_use]
     #[inline]
     pub const fn reduce(self) -> Element {
         // x^128 = 1 + x + x^2 + x^7: `high` comes down once; what leaves on the right comes down again.
@@ -137,7 +129,6 @@ const fn carry_less(a: u64, b: u64) -> u128 {
 }
 
 /// Powers of one element, the first at index 0.
-#[must_use]
 pub fn powers(h: Element, count: usize) -> Vec<Element> {
     std::iter::successors(Some(h), |&power| Some(power.times(h))).take(count).collect()
 }

@@ -20,39 +20,32 @@ pub struct Shape {
     pub iv_bytes: u64,
     /// Bytes of additional authenticated data, which are there from the start.
     pub aad_bytes: u64,
-    /// Bytes of text.
     pub text_bytes: u64,
-    /// Which way.
     pub direction: SealOpen,
 }
 
 impl Shape {
     /// A message with a 96-bit IV.
-    #[must_use]
     pub const fn new(aad_bytes: u64, text_bytes: u64, direction: SealOpen) -> Self {
         Self { iv_bytes: 12, aad_bytes, text_bytes, direction }
     }
 
     /// Blocks of AAD, the last one padded.
-    #[must_use]
     pub const fn aad_blocks(&self) -> u64 {
         self.aad_bytes.div_ceil(16)
     }
 
     /// Blocks of text, the last one maybe short.
-    #[must_use]
     pub const fn text_blocks(&self) -> u64 {
         self.text_bytes.div_ceil(16)
     }
 
     /// Blocks that GHASH takes: AAD, ciphertext and the length block.
-    #[must_use]
     pub const fn ghash_blocks(&self) -> u64 {
         self.aad_blocks() + self.text_blocks() + 1
     }
 
     /// Blocks that GHASH takes to make J0: none for a 96-bit IV, else the padded IV and its length block.
-    #[must_use]
     pub const fn iv_blocks(&self) -> u64 {
         if self.iv_bytes == 12 { 0 } else { self.iv_bytes.div_ceil(16) + 1 }
     }

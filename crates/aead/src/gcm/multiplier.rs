@@ -24,9 +24,7 @@ use std::collections::VecDeque;
 /// A product that is valid in a cycle, with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Made {
-    /// One operand.
     pub a: Element,
-    /// The other.
     pub b: Element,
     /// What the unit made of them, before the reduction.
     pub product: Product,
@@ -68,7 +66,6 @@ impl<T> Multiplication<T> {
 
 impl<T> ProductUnit<T> {
     /// A unit at rest.
-    #[must_use]
     pub fn new(spec: &MultiplierSpec) -> Self {
         let (latency, interval, digit_bits) = (spec.product.0, spec.interval(), spec.digit_bits);
         let structure = spec.structure;
@@ -77,7 +74,6 @@ impl<T> ProductUnit<T> {
     }
 
     /// Whether a pair may be issued in this cycle.
-    #[must_use]
     pub const fn free(&self) -> bool {
         self.since_issue >= self.interval
     }
@@ -98,7 +94,6 @@ impl<T> ProductUnit<T> {
     }
 
     /// The product that is valid in this cycle.
-    #[must_use]
     pub const fn made(&self) -> Option<Made> {
         self.made
     }
@@ -138,7 +133,6 @@ pub struct Reducer<T> {
 
 impl<T> Reducer<T> {
     /// A unit at rest.
-    #[must_use]
     pub const fn new(spec: &MultiplierSpec) -> Self {
         Self { latency: spec.reduction.0, first: (spec.product.0 == 0) as u64, in_flight: VecDeque::new() }
     }
@@ -178,13 +172,11 @@ pub struct Multiplier<T> {
 
 impl<T> Multiplier<T> {
     /// A multiplier at rest.
-    #[must_use]
     pub fn new(spec: &MultiplierSpec) -> Self {
         Self { product: ProductUnit::new(spec), reducer: Reducer::new(spec) }
     }
 
     /// Whether a pair may be issued in this cycle.
-    #[must_use]
     pub const fn free(&self) -> bool {
         self.product.free()
     }
@@ -196,7 +188,6 @@ impl<T> Multiplier<T> {
         reduced.or(passed)
     }
 
-    /// Takes a pair.
     pub fn issue(&mut self, a: Element, b: Element, tag: T) {
         if let Some((product, tag)) = self.product.issue(a, b, tag) {
             // A multiplier without any latency is refused by its specification.
@@ -205,7 +196,6 @@ impl<T> Multiplier<T> {
     }
 
     /// The product that is valid in this cycle.
-    #[must_use]
     pub const fn made(&self) -> Option<Made> {
         self.product.made()
     }

@@ -19,7 +19,6 @@ const WAITING: usize = 8;
 pub struct Name {
     /// The path of its scope below the engine.
     pub scope: String,
-    /// Its own name.
     pub name: String,
 }
 
@@ -45,13 +44,11 @@ pub struct Names {
 
 impl Names {
     /// Those of an engine; none if there can be no such engine, or it never ends a message.
-    #[must_use]
     pub fn of(spec: &EngineSpec) -> Option<Self> {
         Self::found(spec, false)
     }
 
     /// The same with those [beside the datapath](Engine::all_registers). They are looked for once.
-    #[must_use]
     pub fn all(spec: &EngineSpec) -> Option<Arc<Self>> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, names)) = known.iter().find(|(one, _)| one == spec) {
@@ -78,13 +75,11 @@ impl Names {
     }
 
     /// All of them, in order.
-    #[must_use]
     pub fn names(&self) -> &[Name] {
         &self.names
     }
 
     /// The register that a wave calls so, scope and name with a dot between them.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<Register> {
         let place = self.names.iter().position(|one| {
             name.strip_prefix(&*one.scope).and_then(|rest| rest.strip_prefix('.')) == Some(&*one.name)
@@ -92,14 +87,11 @@ impl Names {
         self.places.iter().find(|(_, number)| **number == place).map(|(register, _)| *register)
     }
 
-    /// The name of a register that has one.
-    #[must_use]
     pub fn name(&self, register: Register) -> Option<&Name> {
         self.names.get(self.place(register)?)
     }
 
     /// The registers of an engine that hold a value now, those among them that have no number as well.
-    #[must_use]
     pub fn read(&self, engine: &mut Engine) -> Vec<(Name, u128)> {
         let mut read = Vec::new();
         engine.registers(&mut |unit, register, index, value| {
@@ -109,19 +101,16 @@ impl Names {
     }
 
     /// The number of a register as the engine calls it.
-    #[must_use]
     pub fn place(&self, key: Register) -> Option<usize> {
         self.places.get(&key).copied()
     }
 
     /// Whether a register has no number since it lies deep in a buffer.
-    #[must_use]
     pub fn is_left_out((_, name, index): Register) -> bool {
         name == "waiting" && Field::Place.of(index) >= WAITING
     }
 
     /// Cycles from the load of a key until it is ready.
-    #[must_use]
     pub const fn ready(&self) -> u64 {
         self.ready
     }
@@ -204,7 +193,6 @@ fn see(engine: &mut Engine, all: bool, keys: &mut Set<Register>) {
 }
 
 /// The name of a register in an engine whose GHASH units have units of their own, or have not.
-#[must_use]
 pub fn name((unit, name, index): Register, has_parts: bool) -> Name {
     let [place, part, hasher, stage] =
         [Field::Place, Field::Part, Field::Unit, Field::Stage].map(|field| field.of(index));

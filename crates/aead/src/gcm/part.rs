@@ -35,41 +35,35 @@ pub struct Part {
 
 impl Part {
     /// All of a message.
-    #[must_use]
     pub const fn whole(bytes: u64) -> Self {
         Self { start: 0, bytes, total: bytes }
     }
 
     /// Whether nothing but the length block comes behind it.
-    #[must_use]
     #[inline]
     pub const fn is_last(&self) -> bool {
         self.start + self.bytes == self.total
     }
 
     /// Blocks behind it, the length block included.
-    #[must_use]
     #[inline]
     pub const fn behind(&self) -> u64 {
         (self.total - self.start - self.bytes).div_ceil(16) + 1
     }
 
     /// Products, one after the other, that make the power of H for it: none for the last part.
-    #[must_use]
     pub const fn power_products(&self) -> u64 {
         let power = self.behind();
         (power.ilog2() + power.count_ones() - 1) as u64
     }
 
     /// Its bytes' stream: keystream from its own counter on, GHASH from zero.
-    #[must_use]
     pub fn stream(&self, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Stream {
         let j0 = counter::advanced(counter::j0_of_96_bits(&nonce), (self.start / 16) as u32);
         Stream::from_j0(key, j0, &[], direction)
     }
 
     /// Its share of the tag, when all its bytes have passed.
-    #[must_use]
     pub fn share(&self, key: &Key, nonce: [u8; 12], stream: &Stream) -> [u8; 16] {
         match self.is_last() {
             true => self.chunk_tag(key, nonce, stream, 0),
@@ -78,7 +72,6 @@ impl Part {
     }
 
     /// The tag of the chain with this number, which has no other chunk than this part (see [`chains`](super::bulk::chains)).
-    #[must_use]
     pub fn chunk_tag(&self, key: &Key, nonce: [u8; 12], stream: &Stream, chain: u32) -> [u8; 16] {
         let mask = counter::of_block(counter::j0_of_96_bits(&nonce), chain.into(), u64::MAX);
         let value = (stream.sum() ^ counter::length_block(0, self.total)).times(key.h());

@@ -14,7 +14,6 @@ pub enum Field {
     Place,
     /// The AES lane, the chain of a tag, or the unit within a GHASH unit.
     Part,
-    /// The GHASH unit.
     Unit,
     /// The stage of a pipeline.
     Stage,
@@ -31,19 +30,16 @@ impl Field {
     }
 
     /// An index with this field alone.
-    #[must_use]
     pub const fn put(self, value: usize) -> usize {
         value << self.shift()
     }
 
     /// This field of an index.
-    #[must_use]
     pub const fn of(self, index: usize) -> usize {
         index >> self.shift() & 0xffff
     }
 
     /// An index without this field.
-    #[must_use]
     pub const fn cleared(self, index: usize) -> usize {
         index & !(0xffff << self.shift())
     }

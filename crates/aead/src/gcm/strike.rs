@@ -39,7 +39,6 @@ pub struct Strike {
     pub cycle: u64,
     /// The bit, 0 being the lowest of the register read as a number.
     pub bit: u32,
-    /// What it does.
     pub upset: Upset,
 }
 
@@ -63,7 +62,6 @@ impl Strike {
 }
 
 /// An engine at rest with this key, as far as it will ever be; none if there can be no such engine.
-#[must_use]
 pub fn rested(spec: &EngineSpec, key: &[u8]) -> Option<Engine> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(key).ok()?;
@@ -92,7 +90,6 @@ pub struct StruckMessage {
 
 impl StruckMessage {
     /// Starts a message without AAD of `bytes` bytes in an engine at rest; none if it refuses it.
-    #[must_use]
     pub fn new(
         mut engine: Engine,
         nonce: &[u8],
@@ -131,13 +128,11 @@ impl StruckMessage {
     }
 
     /// By strike: the cycle in which it found its register with a value, if it did.
-    #[must_use]
     pub fn hits(&self) -> &[Option<u64>] {
         &self.hits
     }
 
     /// The engine, at rest once the message has been finished, with what faults have left in the registers of its key.
-    #[must_use]
     pub fn into_engine(self) -> Engine {
         self.engine
     }
@@ -189,14 +184,12 @@ impl StruckMessage {
 pub struct State {
     /// The register that is struck.
     pub register: Register,
-    /// The cycle.
     pub cycle: u64,
     /// What a block of AES becomes.
     pub purpose: Option<Purpose>,
 }
 
 /// All registers that hold a value in each cycle of a message of so many bytes: none depends on key, nonce or text.
-#[must_use]
 pub fn states(engine: Engine, bytes: u64, direction: SealOpen) -> Vec<State> {
     let mut states = Vec::new();
     let Some(mut message) = StruckMessage::new(engine, &[0; 12], bytes, direction, Vec::new()) else { return states };

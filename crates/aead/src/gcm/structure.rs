@@ -41,13 +41,11 @@ pub enum Structure {
 
 impl Structure {
     /// Whether this is what a configuration that does not say means.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
     /// The product of `a` and `b`, formed as the structure forms it.
-    #[must_use]
     pub fn product(self, a: Element, b: Element) -> Product {
         match self {
             Self::Schoolbook => rows(a, b),

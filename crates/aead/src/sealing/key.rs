@@ -24,9 +24,7 @@ pub enum KeyError {
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "there are four keys")]
 pub enum Key {
-    /// AES-GCM.
     Gcm(bulk::Key),
-    /// Another AEAD.
     Aead(Box<Other>),
 }
 
@@ -61,9 +59,6 @@ impl From<bulk::Key> for Key {
 
 impl Key {
     /// A key for messages of a format; `tail` ends their nonces where these are longer than 12 bytes.
-    ///
-    /// # Errors
-    /// A length that the scheme does not take.
     pub fn new(format: Format, key: &[u8], tail: [u8; TAIL]) -> Result<Self, KeyError> {
         Ok(match format {
             Format::Gcm(_) => Self::Gcm(bulk::Key::new(key)?),
@@ -74,7 +69,6 @@ impl Key {
     }
 
     /// The key, if it is one of AES-GCM.
-    #[must_use]
     pub const fn gcm(&self) -> Option<&bulk::Key> {
         match self {
             Self::Gcm(key) => Some(key),

@@ -9,15 +9,12 @@ use crate::gcm::message::SealOpen;
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "a few messages are in flight")]
 pub enum Message {
-    /// AES-GCM.
     Gcm(chains::ChainedMessage),
-    /// Another AEAD.
     Aead(Stream),
 }
 
 impl Message {
     /// Starts a message; none if the format is not the key's.
-    #[must_use]
     pub fn new(format: Format, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Option<Self> {
         match (format, key) {
             (Format::Gcm(format), Key::Gcm(key)) => {
@@ -61,7 +58,6 @@ impl Message {
     }
 
     /// The tags over what has been taken so far, as they are on the wire.
-    #[must_use]
     pub fn tags(&self, key: &Key) -> Vec<u8> {
         match (self, key) {
             (Self::Gcm(message), Key::Gcm(key)) => message.tags(key),

@@ -34,17 +34,12 @@ use crate::units::Cycles;
 /// What an engine is built of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SealingSpec {
-    /// AES-GCM.
     Gcm(EngineSpec),
-    /// Another AEAD.
     Aead(AeadSpec),
 }
 
 impl SealingSpec {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
             Self::Gcm(spec) => spec.check(),
@@ -53,7 +48,6 @@ impl SealingSpec {
     }
 
     /// From the tag to the verdict.
-    #[must_use]
     pub fn compare(&self) -> Cycles {
         match self {
             Self::Gcm(spec) => spec.compare,
@@ -61,8 +55,6 @@ impl SealingSpec {
         }
     }
 
-    /// Bits of a key.
-    #[must_use]
     pub fn key_bits(&self) -> u32 {
         match self {
             Self::Gcm(spec) => spec.key_bits,
@@ -70,8 +62,6 @@ impl SealingSpec {
         }
     }
 
-    /// What messages carry.
-    #[must_use]
     pub fn format(&self) -> Format {
         match self {
             Self::Gcm(spec) => Format::Gcm(chains::ChainFormat::of(&spec.ghash)),
@@ -80,7 +70,6 @@ impl SealingSpec {
     }
 
     /// Where a message to be sealed passes twice: the longest one, in bytes, that is kept in between.
-    #[must_use]
     pub fn kept_between_passes(&self) -> Option<u64> {
         match self {
             Self::Aead(spec) => spec.model().buffer().map(|buffer| buffer.0),
@@ -89,13 +78,11 @@ impl SealingSpec {
     }
 
     /// Whether a message is opened with the tag that came with it, so that the tag must be there first.
-    #[must_use]
     pub fn opens_by_tag(&self) -> bool {
         matches!(self, Self::Aead(spec) if spec.model().opens_by_tag())
     }
 
     /// Cycles of a product that weighs a part of a message.
-    #[must_use]
     pub const fn product(&self) -> u64 {
         match self {
             Self::Gcm(spec) => spec.ghash.multiplier().latency(),
@@ -109,7 +96,6 @@ impl SealingSpec {
 pub enum Format {
     /// AES-GCM, of one tag or of several.
     Gcm(chains::ChainFormat),
-    /// Another AEAD.
     Aead(bytes::WireFormat),
 }
 
@@ -117,11 +103,9 @@ pub enum Format {
 const TAG_BLOCK: u64 = chains::TAG_BYTES as u64;
 
 impl Format {
-    /// AES-GCM's own.
     pub const GCM: Self = Self::Gcm(chains::ChainFormat::GCM);
 
     /// The same with a [CRC of the text](crate::gcm::bulk::text_crc) in the tag, or without; only AES-GCM has it.
-    #[must_use]
     pub const fn with_text_crc(self, text_crc: bool) -> Self {
         match self {
             Self::Gcm(format) => Self::Gcm(chains::ChainFormat { text_crc, ..format }),
@@ -130,7 +114,6 @@ impl Format {
     }
 
     /// The same with a tag for each `chunk` bytes of messages of up to `longest`; only AES-GCM has several.
-    #[must_use]
     pub const fn with_chunks(self, chunk: u64, longest: u64) -> Self {
         match self {
             Self::Gcm(format) => Self::Gcm(chains::ChainFormat {
@@ -144,7 +127,6 @@ impl Format {
     }
 
     /// That of a message of so many bytes.
-    #[must_use]
     pub const fn of_message(self, bytes: u64) -> Self {
         match self {
             Self::Gcm(format) => Self::Gcm(format.of_message(bytes)),
@@ -152,14 +134,11 @@ impl Format {
         }
     }
 
-    /// Whether it has a CRC of the text.
-    #[must_use]
     pub const fn text_crc(self) -> bool {
         matches!(self, Self::Gcm(format) if format.text_crc)
     }
 
     /// Bytes of all tags of a message.
-    #[must_use]
     pub const fn tag_bytes(self) -> u64 {
         match self {
             Self::Gcm(format) => format.tag_bytes(),
@@ -168,13 +147,11 @@ impl Format {
     }
 
     /// The same in blocks of 16 bytes, the last of which a shorter tag does not fill.
-    #[must_use]
     pub const fn tag_blocks(self) -> u32 {
         self.tag_bytes().div_ceil(TAG_BLOCK) as u32
     }
 
     /// Bytes of a nonce, and of the IV that an engine reports.
-    #[must_use]
     pub const fn nonce_bytes(self) -> u64 {
         match self {
             Self::Gcm(_) => 12,

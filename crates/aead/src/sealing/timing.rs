@@ -11,17 +11,12 @@ use crate::gcm::timing::{Accepted, Finished, Timing, Waits};
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "one for each PCE, and AES-GCM's is looked at for every piece of text")]
 pub enum EngineTiming {
-    /// AES-GCM.
     Gcm(Timing),
-    /// Another AEAD.
     Aead(Box<aead::timing::AeadTiming>),
 }
 
 impl EngineTiming {
     /// An engine at rest in cycle 0, without a key.
-    ///
-    /// # Errors
-    /// What [`SealingSpec::check`] says.
     pub fn new(spec: &SealingSpec) -> Result<Self, SpecError> {
         Ok(match spec {
             SealingSpec::Gcm(spec) => Self::Gcm(Timing::new(spec)?),
@@ -73,7 +68,6 @@ impl EngineTiming {
     }
 
     /// Cycles up to `until` in which the engine had work.
-    #[must_use]
     #[inline]
     pub fn busy(&self, until: u64) -> u64 {
         match self {
@@ -83,7 +77,6 @@ impl EngineTiming {
     }
 
     /// The latest stretches of that work, oldest first; they may reach into the future, and the last may still grow.
-    #[must_use]
     #[inline]
     pub const fn stretches(&self) -> &[(u64, u64)] {
         match self {
@@ -93,7 +86,6 @@ impl EngineTiming {
     }
 
     /// Cycles in which text waited: for the cipher, and for the authenticator.
-    #[must_use]
     #[inline]
     pub const fn waits(&self) -> Waits {
         match self {

@@ -38,7 +38,6 @@ pub enum Kernel {
 /// In which order units that have an edge at the same instant are ticked. It must not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// By number.
     #[default]
     Ascending,
     /// At random, anew at each instant.
@@ -48,11 +47,9 @@ pub enum Order {
 /// Whether a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
     Continue,
     /// Go on, and let the observer [look](Observer::look) when all units have run that are due at this instant, or, if it just has, at the next.
     Look,
-    /// Stop now.
     Stop,
 }
 

@@ -14,14 +14,10 @@ impl<'d, 'm> Still<'d, 'm> {
         Self { driver, time }
     }
 
-    /// The instant.
-    #[must_use]
     pub const fn time(&self) -> Femtos {
         self.time
     }
 
-    /// The machine.
-    #[must_use]
     pub const fn netlist(&self) -> &Netlist {
         self.driver.netlist
     }

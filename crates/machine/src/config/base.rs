@@ -63,7 +63,6 @@ pub struct Base {
 /// A machine with settings on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Varied {
-    /// The machine.
     pub machine: MachineSpec,
     /// Parameters whose values are not published.
     pub assumed: usize,
@@ -94,22 +93,16 @@ impl Base {
         Self { layers, stack, resolved, per_second, assumed, filled: Arc::default() }
     }
 
-    /// The machine itself.
-    #[must_use]
     pub const fn resolved(&self) -> &Resolved {
         &self.resolved
     }
 
     /// What it was resolved from.
-    #[must_use]
     pub const fn layers(&self) -> &Layers {
         &self.layers
     }
 
     /// The machine with settings, as `--set` takes them, on top.
-    ///
-    /// # Errors
-    /// Those that [`Layers::resolve`] has for the same layers.
     pub fn varied(&self, settings: &[String]) -> Result<Varied, ConfigError> {
         if let Some(varied) = self.only_touched(settings) {
             return Ok(varied);
@@ -121,7 +114,6 @@ impl Base {
     }
 
     /// Whether there is a machine with settings on top.
-    #[must_use]
     pub fn possible(&self, settings: &[String]) -> bool {
         if self.fills_by_table(settings) {
             self.only_touched(settings).is_some()
@@ -231,10 +223,6 @@ impl Base {
 
 impl Layers {
     /// As [`Layers::resolve`], and keeps what further settings are laid on.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Layers::resolve`].
     pub fn base(self) -> Result<Base, ConfigError> {
         let stack = self.machine_stack()?;
         let resolved = stack.fill()?;

@@ -16,7 +16,6 @@ pub(super) const MOST_ERRORS: usize = 20;
 #[derive(Debug, Error)]
 #[error("{kind}")]
 pub struct ConfigError {
-    /// What is wrong.
     pub kind: Box<Wrong>,
     /// Where it is written. `None`: nowhere in particular, or outside of any text.
     pub place: Option<Place>,
@@ -170,7 +169,6 @@ pub enum Wrong {
 
 impl ConfigError {
     /// Whether it is about a field by itself: one that does not exist, or that takes no such value.
-    #[must_use]
     pub fn is_about_the_field(&self) -> bool {
         let kinds = [&self.kind].into_iter().chain(self.others.iter().map(|other| &other.kind));
         kinds.into_iter().any(|kind| {
@@ -182,7 +180,6 @@ impl ConfigError {
     }
 
     /// Why the engines do not close at their clock, with the cycles that do, if that is what is wrong.
-    #[must_use]
     pub fn does_not_close(&self) -> Option<&str> {
         let kinds = [&self.kind].into_iter().chain(self.others.iter().map(|other| &other.kind));
         kinds.into_iter().find_map(|kind| match &**kind {

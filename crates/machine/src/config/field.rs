@@ -16,7 +16,6 @@ pub struct ConfigField {
     pub words: String,
     /// What it takes, with an example where it has a unit.
     pub takes: String,
-    /// What it means.
     pub meaning: String,
     /// Where it is one of several texts: each, and what it means.
     pub choices: Vec<(String, String)>,
@@ -25,7 +24,6 @@ pub struct ConfigField {
 }
 
 /// Every field that a machine may have, in the order of their paths.
-#[must_use]
 pub fn fields() -> Vec<ConfigField> {
     let mut all = BTreeMap::new();
     collect(Shape::documented(), "", None, &mut all);

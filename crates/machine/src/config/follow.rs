@@ -26,7 +26,6 @@ const USUAL: (u32, u32, Bytes) = (5, 16, Bytes(256));
 /// The fields of a link that may follow.
 pub(super) const NAMES: [&str; 4] = ["mac_clock", "ack_latency", "flight", "credit_update"];
 
-/// A value that follows.
 struct Following {
     name: &'static str,
     value: String,

@@ -114,19 +114,16 @@ impl MachineSpec {
     }
 
     /// The number of the switch that the GPU of that number is below.
-    #[must_use]
     pub fn switch_of(&self, number: usize) -> Option<usize> {
         self.alike(number)?.switch.map(|switch| switch as usize)
     }
 
     /// The number of the root complex that the GPU of that number shares, if it is below no switch.
-    #[must_use]
     pub fn root_of(&self, number: usize) -> Option<u32> {
         self.alike(number)?.root
     }
 
     /// The sockets of the GPU of that number, from 0.
-    #[must_use]
     pub fn nodes(&self, number: usize) -> Nodes {
         let (port, session, buffers) =
             self.alike(number).map_or((0, None, None), |gpu| (gpu.node, gpu.session_node, gpu.buffer_node));
@@ -134,14 +131,11 @@ impl MachineSpec {
         Nodes { port, session, buffers: buffers.unwrap_or(session) }
     }
 
-    /// How many GPUs it has.
-    #[must_use]
     pub fn gpus(&self) -> usize {
         if self.gpu.is_empty() { 1 } else { self.gpu.iter().map(|alike| alike.count as usize).sum() }
     }
 
     /// The machine with the GPU of that number, from 0, as its only one.
-    #[must_use]
     pub fn of_gpu(&self, number: usize) -> Self {
         let mut machine = Self { gpu: Vec::new(), switch: Vec::new(), ..self.clone() };
         let Some(own) = self.alike(number) else { return machine };

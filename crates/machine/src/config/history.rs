@@ -8,7 +8,6 @@ impl MachineSpec {
     /// at the most.
     ///
     /// Without confidential computing calls return before their copies are done, and each waits for those before it: such a machine names what does that too.
-    #[must_use]
     pub fn history(&self) -> Option<&'static str> {
         match (self.confidential_computing, &self.cipher.ahead) {
             // Guesses begin with the first copies, take IVs and room in order, and what comes from the GPU is opened behind its call.

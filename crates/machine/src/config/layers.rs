@@ -38,27 +38,23 @@ pub struct Layers {
 
 impl Layers {
     /// Starts from a machine: a path, or the name of a shipped one. A file takes precedence.
-    #[must_use]
     pub fn new(machine: impl Into<String>) -> Self {
         Self { machine: machine.into(), confidential_computing: None, overlays: Vec::new(), settings: Vec::new() }
     }
 
     /// Switches confidential computing of the machine itself, whatever its file says. Designs lie over it.
-    #[must_use]
     pub const fn confidential_computing(mut self, on: bool) -> Self {
         self.confidential_computing = Some(on);
         self
     }
 
     /// Lays a design over what is there: a path, the name of a shipped one, or several joined by `+`, the last on top.
-    #[must_use]
     pub fn overlay(mut self, design: impl Into<String>) -> Self {
         self.overlays.push(design.into());
         self
     }
 
     /// Sets one value, as `path=value`, above all files.
-    #[must_use]
     pub fn set(mut self, setting: impl Into<String>) -> Self {
         self.settings.push(setting.into());
         self
@@ -175,16 +171,13 @@ impl Layers {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum StandaloneEngine {
-    /// AES-GCM.
     Gcm(EngineSpec),
-    /// Another AEAD.
     Other(AeadSpec),
 }
 
 /// A standalone engine, for people to read.
 #[derive(Debug, Clone)]
 pub struct DescribedEngine {
-    /// Short name.
     pub name: String,
     /// What it is, in a sentence.
     pub summary: String,
@@ -192,7 +185,6 @@ pub struct DescribedEngine {
     pub layers: Vec<String>,
     /// The table that holds it: `engine` or `aead`.
     pub table: &'static str,
-    /// The engine.
     pub engine: StandaloneEngine,
     /// Its values, by path.
     pub parameters: Vec<Parameter>,
@@ -202,10 +194,6 @@ pub struct DescribedEngine {
 
 impl DescribedEngine {
     /// As one TOML file that needs no other.
-    ///
-    /// # Errors
-    ///
-    /// A value that TOML cannot hold.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let provenance = provenance_of(&self.parameters);
         let Self { name, summary, table, engine, .. } = self;
@@ -244,7 +232,6 @@ fn senseless(path: &str, reason: String) -> ConfigError {
     ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason })
 }
 
-/// Fills what is in the table `path`.
 fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, ConfigError> {
     let shape = Shape::machine().field(path, None).unwrap_or(Shape::machine());
     ConfigError::all(examine_at(table, shape, path, chain))?;
@@ -292,7 +279,6 @@ fn take_labels(layers: &mut [Layer], asked_for: &str) -> Design {
 /// The layers laid so far.
 #[derive(Debug, Clone)]
 pub(super) struct Stack {
-    /// What they state.
     pub values: Node,
     /// The sources, the lowest first.
     names: Vec<String>,
@@ -302,7 +288,6 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Fills a machine.
     pub fn fill(&self) -> Result<Resolved, ConfigError> {
         let mut values = self.values.clone();
         complete(&mut values);

@@ -157,7 +157,6 @@ fields!(
 
 impl MachineSpec {
     /// What seals and opens between CPU and GPU.
-    #[must_use]
     pub fn sealing(&self) -> SealingSpec {
         match &self.aead {
             Some(aead) => SealingSpec::Aead(aead.clone()),
@@ -166,27 +165,23 @@ impl MachineSpec {
     }
 
     /// The SMs, if copies are sealed and it is they who seal and open on the GPU.
-    #[must_use]
     pub fn sealing_sms(&self) -> Option<&SmSpec> {
         let place = self.gpu_crypto.as_ref().map(|crypto| crypto.place);
         self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
     }
 
     /// What the PCEs that seal and open have in common.
-    #[must_use]
     pub fn common(&self) -> Common {
         let sealing = self.sealed_path() && self.sealing_sms().is_none();
         self.copy_engine.common().filter(|_| sealing).unwrap_or(Common::Nothing)
     }
 
     /// Whether they have one engine between them.
-    #[must_use]
     pub fn shared_engine(&self) -> bool {
         self.common() == Common::Engine
     }
 
     /// What sealed messages carry.
-    #[must_use]
     pub fn format(&self) -> Format {
         let format = self.sealing().format().with_text_crc(self.cipher.text_crc.is_some());
         let longest = self.driver.pinned.message.max(self.driver.pageable.message);
@@ -194,7 +189,6 @@ impl MachineSpec {
     }
 
     /// Bytes of the quarantine that all PCEs share, where plaintext waits in one.
-    #[must_use]
     pub fn common_quarantine(&self) -> Option<u64> {
         let common = self.copy_engine.quarantine_sharers() == Sharers::Gpu && self.sealed_path();
         (common && self.tag_queue.release.quarantines()).then_some(self.tag_queue.quarantine.0)
@@ -202,7 +196,6 @@ impl MachineSpec {
 
     /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a
     /// link with IDE they are not: the link protects them, and the GPU reaches private memory itself.
-    #[must_use]
     pub const fn sealed_path(&self) -> bool {
         self.confidential_computing && self.link.ide.is_none()
     }

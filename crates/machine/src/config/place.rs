@@ -7,7 +7,6 @@ use std::{ops::Range, path::PathBuf, sync::Arc};
 pub struct Source {
     /// How messages call it: a path as the user wrote it, `h100-nvl-tdx.toml (shipped)`, or `--set`.
     pub name: String,
-    /// Its text.
     pub text: String,
     pub(super) origin: Origin,
 }
@@ -18,16 +17,13 @@ pub(super) enum Origin {
     File(PathBuf),
     /// A file that is built into the program, by its path below `hw-configs/`.
     Shipped(&'static str),
-    /// The command line.
     CommandLine,
 }
 
 /// A stretch of a source.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The text.
     pub source: Arc<Source>,
-    /// Bytes of it.
     pub span: Range<usize>,
 }
 
@@ -37,13 +33,11 @@ impl Place {
     }
 
     /// The text that stands there.
-    #[must_use]
     pub fn text(&self) -> &str {
         self.source.text.get(self.span.clone()).unwrap_or_default()
     }
 
     /// Line and column, from 1; the column counts characters.
-    #[must_use]
     pub fn line_and_column(&self) -> (usize, usize) {
         let before = self.source.text.get(..self.span.start).unwrap_or(&self.source.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -24,7 +24,6 @@ pub(super) fn is_per_second(text: &str) -> bool {
     text.trim_end().ends_with("/s")
 }
 
-/// Whether any value is.
 pub(super) fn any_per_second(values: &Node) -> bool {
     match &values.value {
         Value::Text(text) => is_per_second(text),

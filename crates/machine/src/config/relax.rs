@@ -5,7 +5,6 @@ const LESS: [&str; 1] = ["registers_per_round"];
 
 /// Less strict amounts of a parameter with this path and unit, as [`Parameter`](super::Parameter) has them, in the order in which they are tried:
 /// the first that goes with all other parameters is taken. None if it cannot be less strict.
-#[must_use]
 pub fn relaxed_amounts(path: &str, unit: &str, amount: u64) -> Vec<u64> {
     let less = LESS.iter().any(|name| path.ends_with(name));
     let amounts = match unit {

@@ -19,10 +19,8 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
-/// A filled machine.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// The machine.
     pub machine: MachineSpec,
     /// The designs laid over it, the first first.
     pub designs: Vec<Design>,
@@ -43,7 +41,6 @@ pub struct Resolved {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Design {
-    /// Short name.
     pub name: String,
     /// What it changes, in a sentence.
     pub summary: String,
@@ -64,16 +61,12 @@ impl Resolved {
     }
 
     /// The machine's name with those of its designs: `h100-nvl-tdx+hold`.
-    #[must_use]
     pub fn name(&self) -> String {
         let names = self.designs.iter().map(|design| design.name.as_str());
         std::iter::once(self.machine.name.as_str()).chain(names).collect::<Vec<_>>().join("+")
     }
 
     /// The same machine with settings on it, as `--set` takes them.
-    ///
-    /// # Errors
-    /// What [`Layers::resolve`](super::Layers::resolve) says of such settings.
     pub fn with(&self, settings: &[String]) -> Result<Self, ConfigError> {
         let wrong = || ConfigError::new(Wrong::Manifest { reason: "the machine has no fields".into() });
         let mut values = Node::from_json(&json!(self.machine)).ok_or_else(wrong)?;
@@ -96,27 +89,22 @@ impl Resolved {
         Ok(Self { fitted_to: self.fitted_to.clone(), ..filled })
     }
 
-    /// The parameter at `path`.
-    #[must_use]
     pub fn parameter(&self, path: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.path == path)
     }
 
     /// How many parameters have each kind of provenance, from the surest.
-    #[must_use]
     pub fn counts(&self) -> [(Kind, usize); 5] {
         Kind::ALL.map(|kind| (kind, self.parameters.iter().filter(|one| one.provenance.kind == kind).count()))
     }
 
     /// The paths of the parameters whose values are not published.
-    #[must_use]
     pub fn assumed(&self) -> Vec<String> {
         let assumed = self.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed);
         assumed.map(|one| one.path.clone()).collect()
     }
 
     /// As JSON, for a manifest: `machine`, `provenance` by path, `designs`, `layers`, `digest`, and `fitted_to` if it was.
-    #[must_use]
     pub fn to_value(&self) -> Json {
         let provenance: Map<_, _> =
             self.parameters.iter().map(|one| (one.path.clone(), json!(one.provenance))).collect();
@@ -175,10 +163,6 @@ impl Resolved {
     }
 
     /// As one TOML file that needs no other. What follows from other values is left out, so that it goes on following.
-    ///
-    /// # Errors
-    ///
-    /// A value that TOML cannot hold.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let mut document = json!(self.machine);
         document["name"] = json!(self.name());

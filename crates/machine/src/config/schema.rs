@@ -6,7 +6,6 @@ use super::shape::Shape;
 use serde_json::{Map, Value as Json, json};
 
 /// The schema of one file. A file is a layer, so every field is optional; `extends`, `fitted_to` and `provenance` come on top.
-#[must_use]
 pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(MachineSpec).to_value();
     relax(&mut schema);

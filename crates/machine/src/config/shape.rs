@@ -13,20 +13,23 @@ pub(super) enum Shape {
     /// A table with these fields.
     Table(Vec<Field>),
     /// A table whose fields depend on the text in field `tag`.
-    Union { tag: String, variants: Vec<Variant> },
+    Union {
+        tag: String,
+        variants: Vec<Variant>,
+    },
     /// One of these texts.
     Choice(Vec<String>),
     /// A number with a unit.
     Quantity(&'static Kind),
     /// An integer between two bounds, inclusive.
-    Integer { low: i128, high: i128 },
-    /// Any number.
+    Integer {
+        low: i128,
+        high: i128,
+    },
     Number,
     /// `true` or `false`.
     Switch,
-    /// Any text.
     Text,
-    /// A list.
     Array(Box<Shape>),
     /// Something that only the type itself can judge.
     Opaque,
@@ -54,7 +57,6 @@ pub(super) struct Variant {
 }
 
 /// What kind of quantity the field at `path` takes, if it takes one.
-#[must_use]
 pub fn quantity(path: &str) -> Option<&'static Kind> {
     match Shape::machine().at(path)? {
         Shape::Quantity(kind) => Some(kind),

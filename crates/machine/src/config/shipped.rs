@@ -3,9 +3,7 @@
 /// What a shipped file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// A whole machine.
     Machine,
-    /// An overlay.
     Design,
     /// An AES-GCM engine without a machine around it.
     Engine,
@@ -13,14 +11,11 @@ pub enum Role {
     Aead,
 }
 
-/// A shipped file.
 #[derive(Debug, Clone, Copy)]
 pub struct Shipped {
-    /// What it is for.
     pub role: Role,
     /// Its path below `hw-configs/`.
     pub path: &'static str,
-    /// Its text.
     pub text: &'static str,
 }
 
@@ -133,20 +128,17 @@ pub const PROTECTIONS: &[&str] =
 
 impl Shipped {
     /// The name that the command line takes: the file's, without directory and ending.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         let file = self.path.rsplit('/').next().unwrap_or(self.path);
         file.strip_suffix(".toml").unwrap_or(file)
     }
 
     /// Whether it is a machine that was calibrated to measurements of its own.
-    #[must_use]
     pub fn is_calibrated(&self) -> bool {
         self.role == Role::Machine && self.text.contains("kind = \"calibrated\"")
     }
 
     /// What it belongs to in a list.
-    #[must_use]
     pub fn group(&self) -> &'static str {
         match self.role {
             Role::Machine if self.is_calibrated() => "machines, calibrated to measurements of their own",
@@ -158,7 +150,6 @@ impl Shipped {
     }
 
     /// Whether it sets nothing but what lies between GPUs.
-    #[must_use]
     pub fn is_of_fabric(&self) -> bool {
         let table: toml::Table = self.text.parse().unwrap_or_default();
         let mut sets = table.keys().filter(|key| !["name", "summary", "provenance"].contains(&key.as_str()));
@@ -166,7 +157,6 @@ impl Shipped {
     }
 
     /// Whether it sets nothing but what detects faults of the machine.
-    #[must_use]
     pub fn is_protection(&self) -> bool {
         let table: toml::Table = self.text.parse().unwrap_or_default();
         let tables = table.iter().filter(|(key, _)| !["name", "summary", "provenance"].contains(&key.as_str()));
@@ -178,20 +168,17 @@ impl Shipped {
     }
 
     /// What it says about itself.
-    #[must_use]
     pub fn summary(&self) -> String {
         let table: toml::Table = self.text.parse().unwrap_or_default();
         table.get("summary").and_then(toml::Value::as_str).unwrap_or_default().to_owned()
     }
 
     /// The shipped file called `name`, with or without `.toml`.
-    #[must_use]
     pub fn find(role: Role, name: &str) -> Option<&'static Self> {
         let name = name.strip_suffix(".toml").unwrap_or(name);
         SHIPPED.iter().find(|shipped| shipped.role == role && shipped.name() == name)
     }
 
-    /// The names of one role.
     pub fn names(role: Role) -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().filter(move |shipped| shipped.role == role).map(Self::name)
     }

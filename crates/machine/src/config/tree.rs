@@ -25,7 +25,6 @@ pub(super) struct Entry {
 /// A table by key.
 pub(super) type Table = BTreeMap<String, Entry>;
 
-/// A TOML value.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Text(String),
@@ -71,7 +70,6 @@ impl Node {
         Self::new(Value::Table(Table::new()), None)
     }
 
-    /// The table, if it is one.
     pub fn table(&self) -> Option<&Table> {
         match &self.value {
             Value::Table(table) => Some(table),
@@ -79,7 +77,6 @@ impl Node {
         }
     }
 
-    /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),

@@ -7,7 +7,6 @@
 use super::shape::Shape;
 
 /// The words of the field at `path`, without its unit. None if there is no such field.
-#[must_use]
 pub fn words(path: &str) -> Option<String> {
     let mut shape = Shape::machine();
     let mut all: Vec<String> = Vec::new();

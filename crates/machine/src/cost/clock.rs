@@ -30,7 +30,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Closes => "closes",
@@ -109,7 +108,6 @@ impl Timing {
     }
 
     /// The period of a stage's clock in ps.
-    #[must_use]
     pub fn period_of(&self, stage: &Stage) -> f64 {
         period_ps(self.clock_of(stage))
     }

@@ -195,7 +195,6 @@ impl Sum {
         }
     }
 
-    /// Energy per product.
     fn product(&mut self, spec: &MultiplierSpec) -> Interval {
         if spec.digit_bits < 128 {
             return self.steps(spec.digit_bits);

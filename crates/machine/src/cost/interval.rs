@@ -27,7 +27,6 @@ impl Interval {
     }
 
     /// The least interval that holds both.
-    #[must_use]
     pub const fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }

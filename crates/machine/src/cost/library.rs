@@ -53,7 +53,6 @@ pub struct Row {
 /// A delay from flip-flop to flip-flop in ps, set-up included, before layout.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Delay {
-    /// Without wires.
     pub ps: f64,
     /// With the library's assumed wire at each pin.
     pub ps_wired: f64,
@@ -104,19 +103,16 @@ impl Serialize for Block {
 
 impl Delay {
     /// Along the way from one delay to another, or beyond.
-    #[must_use]
     pub fn towards(self, other: Self, part: f64) -> Self {
         self.combined(other, |from, to| from + (to - from) * part)
     }
 
     /// The shorter one of each.
-    #[must_use]
     pub fn least(self, other: Self) -> Self {
         self.combined(other, f64::min)
     }
 
     /// Longer by what `to` is longer than `from`, never shorter.
-    #[must_use]
     pub fn lengthened(self, from: Self, to: Self) -> Self {
         let more = to.combined(from, |to, from| (to - from).max(0.0));
         self.combined(more, |one, other| one + other)

@@ -27,14 +27,12 @@ pub struct Part {
 
 impl Part {
     /// The same part so many times.
-    #[must_use]
     fn times(mut self, count: f64) -> Self {
         self.logic_kge *= count;
         self.flip_flops *= count;
         self
     }
 
-    /// kGE, flip-flops included.
     pub fn kge(&self, library: &Library) -> f64 {
         self.logic_kge + library.flip_flops(self.flip_flops)
     }

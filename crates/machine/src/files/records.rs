@@ -31,9 +31,6 @@ impl RecordFile {
     }
 
     /// An empty file at `path`, where nothing was.
-    ///
-    /// # Errors
-    /// If it cannot be made, or something is there.
     pub fn create_new(path: &Path) -> io::Result<Self> {
         File::create_new(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
     }
@@ -60,9 +57,6 @@ impl RecordFile {
     }
 
     /// Writes what is left.
-    ///
-    /// # Errors
-    /// What has gone wrong, first of all.
     pub fn close(mut self) -> io::Result<()> {
         self.flush();
         self.trouble.take().map_or(Ok(()), Err)

@@ -73,7 +73,6 @@ impl Snippet {
     }
 
     /// The same where `text` was one line of a longer text, at this place in it, from 1.
-    #[must_use]
     pub const fn on_line(mut self, line: usize) -> Self {
         let before = line.saturating_sub(1);
         self.first = self.first.saturating_add(before);
@@ -160,7 +159,6 @@ impl Misread {
     }
 
     /// With the name that messages call the text.
-    #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.snippet.name = name.to_owned();
         self

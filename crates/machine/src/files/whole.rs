@@ -99,9 +99,6 @@ impl Write for WholeFile {
 }
 
 /// Writes a file whole or not at all.
-///
-/// # Errors
-/// As [`WholeFile`], which names it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes)?;

@@ -25,19 +25,16 @@ fn hashed(nonce: [u8; 12], bytes: u64, place: u64) -> [u8; 16] {
 }
 
 /// The stand-in for a message's tag.
-#[must_use]
 pub fn pseudo_tag(nonce: [u8; 12], bytes: u64) -> [u8; 16] {
     hashed(nonce, bytes, 0)
 }
 
 /// The share of a part in the pseudo tag of a message of `bytes` bytes: the shares of all parts sum to the message's tag.
-#[must_use]
 pub fn pseudo_share(nonce: [u8; 12], bytes: u64, last: bool) -> [u8; 16] {
     if last { pseudo_tag(nonce, bytes) } else { [0; 16] }
 }
 
 /// What takes the place of so many bytes of tags.
-#[must_use]
 pub fn pseudo_tags(nonce: [u8; 12], bytes: u64, tag_bytes: u64) -> Vec<u8> {
     (0..).flat_map(|place| hashed(nonce, bytes, place)).take(tag_bytes as usize).collect()
 }

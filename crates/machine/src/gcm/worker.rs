@@ -26,7 +26,6 @@ impl fmt::Debug for Worker {
 
 impl Worker {
     /// A worker with a thread of its own where the host has a core for it.
-    #[must_use]
     pub fn new() -> Self {
         if thread::available_parallelism().map_or(1, usize::from) < 2 {
             return Self::default();
@@ -74,7 +73,6 @@ impl<T> Pending<T> {
     ///
     /// # Panics
     /// If the task has panicked.
-    #[must_use]
     pub fn wait(self) -> T {
         self.0.recv().expect("a task of the byte thread has panicked")
     }

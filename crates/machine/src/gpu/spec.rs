@@ -128,7 +128,6 @@ impl CopyEngineSpec {
     }
 
     /// Clock of what seals and opens.
-    #[must_use]
     pub fn clock_of_engines(&self) -> Frequency {
         self.engine_clock.unwrap_or(self.clock)
     }
@@ -279,13 +278,11 @@ pub enum QuarantineIn {
 
 impl TagQueueSpec {
     /// Whether plaintext waits in device memory.
-    #[must_use]
     pub fn waits_in_memory(&self) -> bool {
         self.release == Release::Hold && self.quarantine_in == Some(QuarantineIn::DeviceMemory)
     }
 
     /// Bytes of each PCE that go on to device memory ahead of their verdict.
-    #[must_use]
     pub fn ahead(&self) -> u64 {
         self.release.ahead(self.skid.unwrap_or(SKID).0)
     }

@@ -127,7 +127,6 @@ pub struct Job {
     pub iv: u64,
     /// The IV as the engine reports it, and the nonce that it gives.
     pub iv_bytes: [u8; 12],
-    /// IV XOR mask.
     pub nonce: [u8; 12],
     /// Its part in its message.
     pub share: Share,

@@ -13,7 +13,6 @@ use crate::gcm::bulk::Key;
 const BLOCK: u32 = 16;
 
 /// The sub-stream that a TLP belongs to.
-#[must_use]
 pub const fn sub_stream(kind: Kind) -> SubStream {
     match kind {
         Kind::Write => SubStream::Posted,
@@ -34,7 +33,6 @@ pub struct Work {
 /// The GCM message that has no MAC yet.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Aggregate {
-    /// TLPs in it.
     pub tlps: u32,
     aad_bytes: u32,
     text_bytes: u32,
@@ -42,7 +40,6 @@ pub struct Aggregate {
 
 impl Aggregate {
     /// Whether anything in it, or `tlp` as its next, carries data: what a PCRC can be over.
-    #[must_use]
     pub const fn has_data_with(&self, tlp: &Tlp) -> bool {
         self.text_bytes > 0 || tlp.payload_dw() > 0
     }
@@ -72,13 +69,11 @@ pub struct Lanes {
 
 impl Lanes {
     /// Free from the start.
-    #[must_use]
     pub fn new(width: u32) -> Self {
         Self { width: u64::from(width.max(1)), free: 0 }
     }
 
     /// The cycle in which it is free.
-    #[must_use]
     pub const fn free_in(&self) -> u64 {
         self.free / self.width
     }
@@ -98,7 +93,6 @@ impl Lanes {
 
 /// Whether the MAC over `tlps`, the `counter`-th of their sub-stream, is still right after their bits were flipped: they are sealed as
 /// they were sent, flipped, and opened. The key is one of its own for each sub-stream and direction.
-#[must_use]
 pub fn authentic(tlps: &[&Tlp], from_host: bool, counter: u64) -> bool {
     let Some(first) = tlps.first() else { return true };
     let sub_stream = sub_stream(first.kind);

@@ -20,33 +20,28 @@ impl Mark {
     pub const NONE: Self = Self { dw: 0, flipped: 0 };
 
     /// A prefix, and what is behind the data. There is no PCRC without a MAC.
-    #[must_use]
     pub const fn new(mac: bool, pcrc: bool) -> Self {
         let trailer = if mac { MAC_DW + if pcrc { PCRC_DW } else { 0 } } else { 0 };
         Self { dw: PREFIX_DW + trailer, flipped: 0 }
     }
 
     /// DW on the wire.
-    #[must_use]
     #[inline]
     pub const fn dw(self) -> u32 {
         self.dw as u32
     }
 
     /// Whether a MAC ends the TLP.
-    #[must_use]
     pub const fn mac(self) -> bool {
         self.dw >= PREFIX_DW + MAC_DW
     }
 
     /// Whether a PCRC is before the MAC.
-    #[must_use]
     pub const fn pcrc(self) -> bool {
         self.dw > PREFIX_DW + MAC_DW
     }
 
     /// Whether a bit was flipped.
-    #[must_use]
     pub const fn flipped(self) -> bool {
         self.flipped != 0
     }

@@ -21,11 +21,8 @@ const NO_DIGEST: [u8; 4] = [0; 4];
 /// What a TLP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Memory read request.
     Read,
-    /// Memory write.
     Write,
-    /// Completion with data.
     Completion,
     /// Completion without data: the request is not supported.
     Unsupported,
@@ -50,7 +47,6 @@ impl fmt::Debug for Payload {
 
 impl Payload {
     /// `length` bytes of `memory` from `offset` on; those beyond its end read as zeros and are left out.
-    #[must_use]
     pub fn slice(memory: &Arc<Vec<u8>>, offset: u64, length: u64) -> Self {
         let size = memory.len() as u64;
         let (start, end) = (offset.min(size), (offset + length).min(size));
@@ -58,20 +54,17 @@ impl Payload {
     }
 
     /// All of `bytes`.
-    #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u32;
         Self { memory: Some(Arc::new(bytes)), offset: 0, length }
     }
 
     /// No bytes: the run carries none.
-    #[must_use]
     pub const fn none() -> Self {
         Self { memory: None, offset: 0, length: 0 }
     }
 
     /// A part of this slice.
-    #[must_use]
     #[inline]
     pub fn part(&self, offset: u64, length: u64) -> Self {
         let size = u64::from(self.length);
@@ -80,21 +73,18 @@ impl Payload {
     }
 
     /// Length in bytes; 0 where the run carries none.
-    #[must_use]
     #[inline]
     pub const fn length(&self) -> u64 {
         self.length as u64
     }
 
     /// Whether the run carries bytes.
-    #[must_use]
     #[inline(always)]
     pub const fn is_there(&self) -> bool {
         self.memory.is_some()
     }
 
     /// The bytes, if the run carries any.
-    #[must_use]
     #[inline]
     pub fn bytes(&self) -> Option<&[u8]> {
         let start = self.offset as usize;
@@ -124,10 +114,8 @@ impl Payload {
     }
 }
 
-/// A transaction-layer packet.
 #[derive(Debug, Clone)]
 pub struct Tlp {
-    /// What it does.
     pub kind: Kind,
     /// Place of the GPU that asks, or has asked, among those below its root complex: its bus number from 1 on.
     pub requester: u8,
@@ -143,13 +131,11 @@ pub struct Tlp {
     pub ecrc: Option<[u8; 4]>,
     /// What IDE adds to it, while it is on a protected link.
     pub ide: Mark,
-    /// The bytes carried.
     pub payload: Payload,
 }
 
 impl Tlp {
     /// A memory read request.
-    #[must_use]
     pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
         Self {
             kind: Kind::Read,
@@ -171,14 +157,11 @@ impl Tlp {
     }
 
     /// Whether it is a completion that leaves more of its read to come.
-    #[must_use]
     #[inline]
     pub const fn leaves_more(&self) -> bool {
         matches!(self.kind, Kind::Completion) && self.byte_count > self.bytes
     }
 
-    /// A memory write.
-    #[must_use]
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
         let (kind, ide) = (Kind::Write, Mark::NONE);
         Self { kind, requester: 0, tag: 0, address, bytes, byte_count: 0, ecrc: None, ide, payload }
@@ -195,7 +178,6 @@ impl Tlp {
     }
 
     /// DW that cover the bytes carried.
-    #[must_use]
     #[inline]
     pub const fn payload_dw(&self) -> u32 {
         if matches!(self.kind, Kind::Write | Kind::Completion) { self.covered_dw() } else { 0 }
@@ -206,21 +188,18 @@ impl Tlp {
     }
 
     /// DW of the header: four for requests at or above 4 GiB, three for others.
-    #[must_use]
     #[inline]
     pub const fn header_dw(&self) -> u32 {
         3 + (matches!(self.kind, Kind::Read | Kind::Write) & (self.address >> 32 != 0)) as u32
     }
 
     /// DW on the wire: STP token, header, payload, ECRC, what IDE adds, LCRC.
-    #[must_use]
     #[inline]
     pub const fn wire_dw(&self) -> u32 {
         2 + self.header_dw() + self.payload_dw() + self.ecrc.is_some() as u32 + self.ide.dw()
     }
 
     /// What it consumes at the receiver.
-    #[must_use]
     #[inline]
     pub const fn credits(&self) -> Credits {
         let class = match self.kind {
@@ -232,7 +211,6 @@ impl Tlp {
     }
 
     /// The header as sent, and how many of its bytes count.
-    #[must_use]
     pub fn header(&self) -> ([u8; 16], usize) {
         let mut header = [0; 16];
         let long = self.header_dw() == 4;
@@ -284,7 +262,6 @@ impl Tlp {
     }
 
     /// LCRC over sequence number, header, payload and ECRC, as sent.
-    #[must_use]
     pub fn lcrc(&self, sequence: u16) -> [u8; 4] {
         let (header, length) = self.header();
         self.with_whole_payload(|payload| crc::lcrc(sequence, &header[..length], payload, self.ecrc))
@@ -295,7 +272,6 @@ impl Tlp {
         self.payload_dw() > 0 && !self.payload.is_there()
     }
 
-    /// Adds the digest.
     pub fn add_end_to_end_crc(&mut self) {
         // The bit that announces the digest is in the header, and the digest covers it.
         self.ecrc = Some(NO_DIGEST);
@@ -305,14 +281,12 @@ impl Tlp {
     }
 
     /// ECRC over header and payload, with the bit of the header that announces it as it is now.
-    #[must_use]
     pub fn end_to_end_crc(&self) -> [u8; 4] {
         let (header, length) = self.header();
         self.with_whole_payload(|payload| crc::ecrc(&[], &header[..length], payload))
     }
 
     /// Whether the ECRC, where there is one, says that the TLP is as it was sent.
-    #[must_use]
     #[inline]
     pub fn intact_end_to_end(&self) -> bool {
         self.ecrc.is_none_or(|sent| self.lacks_payload() || self.end_to_end_crc() == sent)

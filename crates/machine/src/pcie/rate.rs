@@ -18,7 +18,6 @@ pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
 pub const SYMBOLS_PER_CYCLE: u64 = 4;
 
 /// Clock of the MACs of a generation, if it is modelled.
-#[must_use]
 pub const fn mac_clock(generation: u32) -> Option<Frequency> {
     match generation {
         3 => Some(Frequency(250_000_000)),
@@ -32,7 +31,6 @@ pub const fn mac_clock(generation: u32) -> Option<Frequency> {
 /// The Ack latency limit from generation 3 on, in cycles of the MAC, rounded down.
 ///
 /// In symbol times it is (maximum payload + 28) x factor / lanes + 115, with the factors of cocotbext-pcie's `port.py`.
-#[must_use]
 pub const fn ack_limit(lanes: u32, max_payload: Bytes) -> Cycles {
     let (lanes, large) = (if lanes == 0 { 1 } else { lanes as u64 }, max_payload.0 > 256);
     let tenths = match (lanes, large) {

@@ -34,7 +34,6 @@ ports! {
     }
 }
 
-/// A retimer.
 #[derive(Debug)]
 pub struct Retimer {
     clock: Clock,
@@ -44,7 +43,6 @@ pub struct Retimer {
 
 impl Retimer {
     /// A retimer on the MAC's clock.
-    #[must_use]
     pub const fn new(latency: Cycles, clock: Clock) -> Self {
         Self { clock, latency: latency.0, busy_until: 0 }
     }

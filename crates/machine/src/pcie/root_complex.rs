@@ -43,7 +43,6 @@ pub const UNSUPPORTED_REQUEST: ErrorSignal =
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// It is data.
     Data,
     /// It is a semaphore that the CPU polls, with this value.
     Semaphore(Notice),
@@ -54,9 +53,7 @@ pub enum Written {
 /// A semaphore that has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {
-    /// Its address.
     pub address: u64,
-    /// Its value.
     pub value: u64,
 }
 
@@ -146,13 +143,11 @@ struct Service {
     found: Option<Payload>,
 }
 
-/// The root complex.
 #[derive(Debug)]
 pub struct RootComplex {
     spec: RootComplexSpec,
     clock: crate::sim::Clock,
     rule: CompletionRule,
-    /// By readiness.
     service: VecDeque<Service>,
     /// When the reads that have a place in service give it up, in order.
     places: VecDeque<u64>,
@@ -175,9 +170,6 @@ pub struct RootComplex {
 
 impl RootComplex {
     /// A root complex that answers in pieces of at most `completion_payload` bytes, cut at `boundary`.
-    ///
-    /// # Errors
-    /// If the two do not go together.
     pub fn new(spec: &RootComplexSpec, boundary: u64, clock: crate::sim::Clock) -> Result<Self, SizeError> {
         Ok(Self {
             rule: CompletionRule::new(boundary, spec.completion_payload.0)?,

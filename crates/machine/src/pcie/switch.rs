@@ -86,13 +86,11 @@ pub struct Below {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
     Nothing,
-    /// A cycle.
     Time(u64),
     /// Room in front of its egress port.
     Room,
 }
 
-/// A crossbar.
 #[derive(Debug)]
 pub struct Crossbar {
     clock: Clock,
@@ -109,7 +107,6 @@ pub struct Crossbar {
 
 impl Crossbar {
     /// A crossbar between the port towards the host, first in `paces`, and those towards the GPUs `below`, in their order.
-    #[must_use]
     pub fn new(latency: Femtos, cut_through: bool, clock: Clock, paces: Vec<Pace>, below: Vec<Below>) -> Self {
         let next = vec![0; paces.len()];
         Self { clock, latency, cut_through, paces, below, next, incidents: Vec::new(), errors: ErrorLog::default() }

@@ -56,9 +56,6 @@ pub struct Machine {
 
 impl Machine {
     /// A machine for a request, on one thread.
-    ///
-    /// # Errors
-    /// [`RunError::Build`] if there can be no such machine.
     pub fn new(machine: &MachineSpec, mut request: Request) -> Result<Self, RunError> {
         let asked = asked(&request);
         let system = System::new(machine, &mut request)?;
@@ -66,7 +63,6 @@ impl Machine {
     }
 
     /// Its units and channels.
-    #[must_use]
     pub fn outline(&self) -> Outline {
         self.system.netlist.outline()
     }
@@ -111,9 +107,6 @@ impl Machine {
     }
 
     /// The same while `listener` hears what it wants to hear.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run).
     pub fn run_observed(
         self,
         listener: Option<&SharedListener>,

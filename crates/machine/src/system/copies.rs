@@ -17,7 +17,6 @@ use crate::{
 
 /// A session after its run.
 pub(super) struct Ended<'a> {
-    /// Number of its GPU.
     pub gpu: usize,
     pub netlist: &'a Netlist,
     pub parts: &'a Parts,

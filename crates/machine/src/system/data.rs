@@ -263,7 +263,6 @@ fn place(address: u64) -> (usize, u64) {
     (((address - base) / window) as usize, (address - base) % window)
 }
 
-/// The GPU's memory.
 #[derive(Debug)]
 pub(super) struct DeviceBytes(pub SharedLedger);
 

@@ -9,7 +9,6 @@ use crate::{
 /// A place where faults can be injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// Its name.
     pub place: String,
     /// What can go wrong there.
     pub kinds: Vec<FaultKind>,
@@ -17,7 +16,6 @@ pub struct FaultPoint {
     pub selectors: Selectors,
 }
 
-/// The fault points of a netlist.
 pub(super) fn all_points(netlist: &Netlist) -> Vec<FaultPoint> {
     let all = netlist.fault_points().into_iter();
     let point = |(place, kinds): (String, &[FaultKind])| {
@@ -28,9 +26,6 @@ pub(super) fn all_points(netlist: &Netlist) -> Vec<FaultPoint> {
 }
 
 /// Every fault point of a machine.
-///
-/// # Errors
-/// If the machine cannot be built.
 pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> {
     System::new(machine, &mut Request::none()).map(|system| points(&system))
 }
@@ -91,9 +86,6 @@ fn is_of_tag_queue(place: &str) -> bool {
 }
 
 /// Every register of a machine that faults can strike, by its path.
-///
-/// # Errors
-/// If the machine cannot be built.
 pub fn registers(machine: &MachineSpec) -> Result<Vec<String>, RunError> {
     System::new(machine, &mut Request::none()).map(|system| system.netlist.registers().collect())
 }
@@ -192,9 +184,6 @@ fn likeness(a: &str, b: &str) -> usize {
 }
 
 /// A fault at every point that is never activated, so that its [transfers](Effect::Waiting) are counted.
-///
-/// # Errors
-/// If the machine cannot be built.
 pub fn counters(machine: &MachineSpec) -> Result<Vec<Injection>, RunError> {
     let counter = |place: &str, kind| Injection::nth(place, kind, u64::MAX);
     let points = fault_points(machine)?;

@@ -24,8 +24,6 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// The stream number `stream` of `seed`.
-    #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self { start: mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(stream)), tile: OnceLock::new() }
     }

@@ -17,11 +17,9 @@ pub(super) struct Kept {
     pub tag_counts: Vec<TagCounts>,
 }
 
-/// Keeps it.
 pub(super) struct Keeper<'a> {
     pub observer: &'a mut dyn Onlooker,
     pub parts: &'a [Parts],
-    /// By GPU.
     pub kept: Vec<Kept>,
 }
 

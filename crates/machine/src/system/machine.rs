@@ -53,7 +53,6 @@ pub(super) struct Parts {
     pub gpu: Gpu,
     /// Keys and IVs, h2d and d2h, where copies are sealed.
     pub keys: Option<[ChannelKey; 2]>,
-    /// The GPU's PCEs.
     pub pces: Pces,
     pub ledger: SharedLedger,
 }
@@ -162,7 +161,6 @@ fn host_units(
 /// A switch of the machine.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    /// Its number there.
     pub number: usize,
     pub spec: SwitchSpec,
 }

@@ -58,21 +58,17 @@ impl State {
 }
 
 impl Received {
-    /// Nothing yet.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// What has arrived, from the first byte up to the first that has not. What was written twice is as it was written last.
-    #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let state = self.0.borrow();
         state.bytes[..state.whole()].to_vec()
     }
 
     /// As [`Received::bytes`], and leaves nothing behind.
-    #[must_use]
     pub fn take(&self) -> Vec<u8> {
         let mut state = self.0.take();
         state.bytes.truncate(state.whole());

@@ -15,6 +15,7 @@ mod kept;
 mod limits;
 mod machine;
 mod memory;
+mod numbers;
 mod onlooker;
 mod outcome;
 mod parts;

@@ -3,6 +3,7 @@
 use super::request::{Direction, Memory};
 use crate::{
     gpu::key_rotation::Work,
+    growth::outcome,
     pcie::port::Traffic,
     sim::{Effect, SimulationError, Stall, UnitError},
     units::{Femtos, Frequency},
@@ -10,14 +11,11 @@ use crate::{
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-/// One copy.
 #[derive(Debug, Clone)]
 pub struct CopyOutcome {
     /// Number of the GPU, from 0.
     pub gpu: usize,
-    /// Which way.
     pub direction: Direction,
-    /// Bytes asked for.
     pub bytes: u64,
     /// Kind of host memory.
     pub memory: Memory,
@@ -52,13 +50,11 @@ pub struct CopyOutcome {
 
 impl CopyOutcome {
     /// From the beginning of the call to the end of the copy.
-    #[must_use]
     pub const fn time(&self) -> Femtos {
         self.end.saturating_sub(self.start)
     }
 
     /// 10^9 bytes per second of that time; 0 if the copy was not delivered or took no time.
-    #[must_use]
     pub fn gb_per_s(&self) -> f64 {
         let Femtos(time) = self.time();
         if time == 0 || !self.delivered { 0.0 } else { self.bytes as f64 * 1e6 / time as f64 }
@@ -84,7 +80,6 @@ pub struct Limiter {
 /// A parameter that may have limited a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its path.
     pub parameter: String,
     /// The unit at which it shows.
     pub unit: String,
@@ -94,7 +89,6 @@ pub struct Candidate {
     pub fraction: f64,
     /// Most of the copy's time that it can account for, 0 to 1.
     pub bound: f64,
-    /// What it is.
     pub sort: Sort,
     /// For a rate or a cost: the part of the time that its unit has no room for anything else, as far as that is known.
     pub used: f64,
@@ -116,9 +110,7 @@ pub enum Sort {
 /// One unit's cycles.
 #[derive(Debug, Clone)]
 pub struct UnitOutcome {
-    /// Its name.
     pub name: String,
-    /// Its clock.
     pub clock: Frequency,
     /// All its cycles: busy, idle and stalls add up to them exactly.
     pub cycles: u64,
@@ -133,7 +125,6 @@ pub struct UnitOutcome {
 /// What has passed one queue or wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelOutcome {
-    /// Its name.
     pub name: String,
     /// Digest of every event on it.
     pub digest: u64,
@@ -148,23 +139,24 @@ pub struct DirectionTraffic {
     pub d2h: Traffic,
 }
 
-/// The tag queue. What is the most of something is the highest that the gauges of waves stand at, of all units of the GPU together.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TagQueueOutcome {
-    /// Most entries at once.
-    pub peak_entries: u64,
-    /// Most bytes of plaintext that waited for a verdict in the quarantine of all copy engines together.
-    pub peak_quarantine_bytes: u64,
-    /// Longest time that unverified plaintext of a message was visible.
-    pub longest_exposure: Femtos,
-    /// The same, summed over all messages.
-    pub total_exposure: Femtos,
-    /// Most bytes of unverified plaintext that were visible at once.
-    pub most_exposed_bytes: u64,
-    /// How long each byte was visible before the verdict of its message, summed over bytes: bytes times nanoseconds, rounded down.
-    pub exposed_byte_ns: u64,
-    /// Messages whose plaintext had landed and was scrubbed because their tags differed.
-    pub scrubbed: u64,
+outcome! {
+    /// The tag queue. What is the most of something is the highest that the gauges of waves stand at, of all units of the GPU together.
+    pub struct TagQueueOutcome {
+        /// Most entries at once.
+        peak_entries: u64 = Peak,
+        /// Most bytes of plaintext that waited for a verdict in the quarantine of all copy engines together.
+        peak_quarantine_bytes: u64 = Peak,
+        /// Longest time that unverified plaintext of a message was visible.
+        longest_exposure: Femtos = Peak,
+        /// The same, summed over all messages.
+        total_exposure: Femtos = Sum,
+        /// Most bytes of unverified plaintext that were visible at once.
+        most_exposed_bytes: u64 = Peak,
+        /// How long each byte was visible before the verdict of its message, summed over bytes: bytes times nanoseconds, rounded down.
+        exposed_byte_ns: u64 = Sum,
+        /// Messages whose plaintext had landed and was scrubbed because their tags differed.
+        scrubbed: u64 = Count,
+    }
 }
 
 /// A message to the GPU whose tags differed, in a run with faults: what was visible of it, and who had started on it. Dates are simulated time.
@@ -204,9 +196,7 @@ fn perhaps<S: Serializer>(time: &Option<Femtos>, to: S) -> Result<S::Ok, S::Erro
 /// One GPU, with its link.
 #[derive(Debug, Clone)]
 pub struct GpuOutcome {
-    /// The link.
     pub link: DirectionTraffic,
-    /// The tag queue.
     pub tag_queue: TagQueueOutcome,
     /// Messages to the GPU whose tags differed; only of runs with faults.
     pub failed_messages: Vec<FailedMessage>,
@@ -230,15 +220,12 @@ pub struct ChannelKey {
 /// A run that came to its end, well or not.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Simulated time.
     pub end: Femtos,
     /// Digest of every event on every queue and wire, hexadecimal. Equal for both kernels, any order and any data mode.
     pub event_digest: String,
     /// The queues and wires, by name.
     pub channels: Vec<ChannelOutcome>,
-    /// The copies.
     pub copies: Vec<CopyOutcome>,
-    /// The units.
     pub units: Vec<UnitOutcome>,
     /// By GPU: its link, its tag queue, its keys.
     pub gpus: Vec<GpuOutcome>,
@@ -256,7 +243,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Injected faults that were activated, of how many.
-    #[must_use]
     pub fn faults_struck(&self) -> (usize, usize) {
         (self.faults.iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count(), self.faults.len())
     }

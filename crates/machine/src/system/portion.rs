@@ -29,7 +29,6 @@ pub(super) struct Portion {
     units: Vec<UnitOutcome>,
     /// Parts of units that have an account of their own.
     meters: Vec<UnitOutcome>,
-    /// With their numbers.
     gpus: Vec<(usize, GpuOutcome)>,
     incidents: Vec<String>,
     errors: Vec<UnitError>,

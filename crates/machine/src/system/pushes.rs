@@ -12,7 +12,6 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Pushes by number.
 #[derive(Debug)]
 pub(super) struct PushStore {
     pushes: BTreeMap<u32, Submission>,

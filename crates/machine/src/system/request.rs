@@ -16,25 +16,18 @@ pub enum DataMode {
     /// Every byte is sealed, carried, checked and opened.
     #[default]
     Exact,
-    /// Only the timing.
     None,
 }
 
 /// Where a copy's bytes come from. It is read front to back, parts of it possibly more than once.
 pub trait PayloadSource {
     /// Fills `into` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
 /// Where a copy's verified bytes go. Pieces may come out of order; none comes twice.
 pub trait PayloadSink {
     /// Takes bytes that belong at `offset`.
-    ///
-    /// # Errors
-    /// If they cannot be kept.
     fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -49,13 +42,10 @@ pub struct Step {
     pub operation: Operation,
 }
 
-/// One copy.
 pub struct CopyRequest {
     /// Number of the GPU, from 0.
     pub gpu: usize,
-    /// Which way.
     pub direction: Direction,
-    /// Bytes.
     pub bytes: u64,
     /// Kind of host memory.
     pub memory: Memory,
@@ -78,10 +68,8 @@ impl fmt::Debug for CopyRequest {
     }
 }
 
-/// One run.
 #[derive(Debug)]
 pub struct Request {
-    /// The copies.
     pub copies: Vec<CopyRequest>,
     /// What the host does, in order; if empty, it makes the copies of each GPU one after the other on one stream and waits for each.
     pub program: Vec<Step>,
@@ -93,7 +81,6 @@ pub struct Request {
     pub kernel: Kernel,
     /// In which order units tick at one instant.
     pub order: Order,
-    /// Faults.
     pub injections: Vec<Injection>,
 }
 
@@ -107,12 +94,10 @@ impl Request {
     /// let received = Received::new();
     /// let request = Request::h2d(5).carrying(b"hello".as_slice()).delivering_to(received.clone()).pageable();
     /// ```
-    #[must_use]
     pub fn h2d(bytes: u64) -> Self {
         Self::one(Direction::H2d, bytes)
     }
 
-    /// Nothing at all.
     pub(super) const fn none() -> Self {
         Self {
             copies: Vec::new(),
@@ -126,7 +111,6 @@ impl Request {
     }
 
     /// One copy from device to host, as [`Request::h2d`].
-    #[must_use]
     pub fn d2h(bytes: u64) -> Self {
         Self::one(Direction::D2h, bytes)
     }
@@ -157,7 +141,6 @@ impl Request {
     }
 
     /// With the bytes of `source`, for example a `Vec<u8>`. The run fails if there are fewer than the copy's.
-    #[must_use]
     pub fn carrying(mut self, source: impl PayloadSource + 'static) -> Self {
         if let Some(copy) = self.copies.last_mut() {
             copy.source = Box::new(source);
@@ -166,7 +149,6 @@ impl Request {
     }
 
     /// With what arrives going to `sink`, for example a [`Received`](super::Received).
-    #[must_use]
     pub fn delivering_to(mut self, sink: impl PayloadSink + 'static) -> Self {
         if let Some(copy) = self.copies.last_mut() {
             copy.sink = Some(Box::new(sink));
@@ -175,7 +157,6 @@ impl Request {
     }
 
     /// With the GPU of that number, from 0.
-    #[must_use]
     pub fn on_gpu(mut self, gpu: usize) -> Self {
         if let Some(copy) = self.copies.last_mut() {
             copy.gpu = gpu;
@@ -184,7 +165,6 @@ impl Request {
     }
 
     /// With ordinary host memory, not page-locked.
-    #[must_use]
     pub fn pageable(mut self) -> Self {
         if let Some(copy) = self.copies.last_mut() {
             copy.memory = Memory::Pageable;
@@ -193,7 +173,6 @@ impl Request {
     }
 
     /// The same for the sake of its timing: no bytes are carried, so that it takes less of the host's time.
-    #[must_use]
     pub const fn without_data(mut self) -> Self {
         self.data = DataMode::None;
         self
@@ -201,7 +180,6 @@ impl Request {
 
     /// Whether the run carries bytes. One with faults always does, since what a fault does depends on bytes: sources are then read in every
     /// data mode.
-    #[must_use]
     pub fn carries_bytes(&self) -> bool {
         self.data == DataMode::Exact || !self.injections.is_empty()
     }

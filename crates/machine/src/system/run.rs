@@ -32,9 +32,6 @@ pub fn run(
 }
 
 /// The same on so many threads at most. The outcome does not depend on how many.
-///
-/// # Errors
-/// Those of [`run`].
 pub fn run_on(
     machine: &MachineSpec,
     request: Request,
@@ -51,9 +48,6 @@ pub fn run_on(
 }
 
 /// The same on one thread, while `listener` hears what it wants to hear. The outcome is that of [`run`].
-///
-/// # Errors
-/// Those of [`run`].
 pub fn run_with_listener(
     machine: &MachineSpec,
     request: Request,
@@ -64,9 +58,6 @@ pub fn run_with_listener(
 }
 
 /// The same before an onlooker, who may look at the machine while it runs. The outcome is that of [`run`].
-///
-/// # Errors
-/// Those of [`run`].
 pub fn run_observed(
     machine: &MachineSpec,
     request: Request,
@@ -77,15 +68,11 @@ pub fn run_observed(
 }
 
 /// Builds a machine for a request and does not run it.
-///
-/// # Errors
-/// [`RunError::Build`] if there can be no such machine.
 pub fn check(machine: &MachineSpec, request: Request) -> Result<(), RunError> {
     Machine::new(machine, request).map(drop)
 }
 
 /// What seals and opens in the PCE with this path on the PCE's clock, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
-#[must_use]
 pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<SealingSpec> {
     let (above, _) = path.rsplit_once('.')?;
     let machine = machine.of_gpu(gpu);
@@ -96,9 +83,6 @@ pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<Sealin
 }
 
 /// The units and channels of a machine.
-///
-/// # Errors
-/// [`RunError::Build`] if there can be no such machine.
 pub fn outline(machine: &MachineSpec) -> Result<Outline, RunError> {
     Machine::new(machine, Request::none()).map(|machine| machine.outline())
 }

@@ -20,7 +20,6 @@ use std::{rc::Rc, sync::Arc};
 
 /// What seals and opens on this side of the link: the CPU, and the user beyond it.
 pub(super) struct Software {
-    /// Of the engine.
     pub keys: Arc<Keys>,
     /// Between user and CPU.
     pub user: Arc<Keys>,

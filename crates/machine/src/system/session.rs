@@ -137,7 +137,6 @@ pub(super) fn machines(machine: &MachineSpec, sessions: &[&Session]) -> Vec<Mach
 }
 
 /// The machine as one GPU has it while others copy too: the `sessions` first, as many as it has.
-#[must_use]
 pub fn as_one_of(machine: &MachineSpec, gpu: usize, sessions: usize) -> MachineSpec {
     let at_work: Vec<usize> = (0..sessions.min(machine.gpus())).collect();
     as_shared(machine, gpu.min(machine.gpus().saturating_sub(1)), &at_work)

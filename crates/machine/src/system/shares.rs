@@ -53,12 +53,10 @@ impl Shares {
 pub(super) struct CopyAccounts {
     /// Copies in progress, with the accounts at their beginning.
     open: Vec<(usize, Rc<Vec<Account>>)>,
-    /// By copy.
     shares: Vec<Option<Shares>>,
 }
 
 impl CopyAccounts {
-    /// Of so many copies.
     pub fn new(copies: usize) -> Self {
         Self { shares: vec![None; copies], ..Self::default() }
     }

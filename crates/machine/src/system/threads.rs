@@ -227,9 +227,6 @@ impl Drop for Member<'_> {
 }
 
 /// Simulates each group of root complexes on a thread of its own; none if that cannot be done, for whatever reason.
-///
-/// # Errors
-/// If the observer says to stop.
 pub(super) fn apart(
     machine: &MachineSpec,
     request: &Request,

@@ -5,7 +5,6 @@ use crate::config::MachineSpec;
 /// What a root port leads to: GPUs by their numbers among all of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leaf {
-    /// A GPU.
     Gpu(usize),
     /// A switch, and the GPUs below it.
     Switch {

@@ -33,7 +33,6 @@ pub(super) struct LinkSite<'a> {
 }
 
 impl<'a> LinkSite<'a> {
-    /// The GPU's link.
     pub fn link(self) -> Link<'a> {
         Link { spec: &self.machine.link, mac: self.clocks.mac, path: &self.names.link }
     }

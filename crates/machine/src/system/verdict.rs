@@ -55,7 +55,6 @@ impl FaultVerdict {
     }
 
     /// Of a run that broke off, because nothing could go on (`hangs`) or because a unit found what cannot be.
-    #[must_use]
     pub fn of_broken(seen: &Seen, hangs: bool) -> Self {
         Self::of(&seen.faults, &seen.errors, false, hangs)
     }
@@ -72,7 +71,6 @@ fn activated(faults: &[Effect]) -> Option<Femtos> {
 
 impl Outcome {
     /// What its faults came to.
-    #[must_use]
     pub fn fault_verdict(&self) -> FaultVerdict {
         let silent = self.copies.iter().any(|copy| self.is_silent(copy));
         FaultVerdict::of(&self.faults, &self.errors, silent, false)

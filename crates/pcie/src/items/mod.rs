@@ -41,7 +41,6 @@ pub enum Form {
     Wire,
     /// Symbols of a link of gen1 or gen2, before scrambling.
     Symbols,
-    /// One DLLP.
     Dllp,
     /// Flits of 256 bytes.
     Flits,
@@ -105,9 +104,6 @@ impl Item {
     }
 
     /// The item as a few lines of text.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write_text(&self, out: &mut impl io::Write) -> io::Result<()> {
         text::write(out, self)
     }

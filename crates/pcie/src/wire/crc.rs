@@ -10,7 +10,6 @@ use crc32fast::Hasher;
 
 /// LCRC of a TLP in pieces, as its four bytes are sent. `header` starts with the prefixes, if there are any.
 /// The upper four bits of `sequence` are dropped.
-#[must_use]
 pub fn lcrc(sequence: u16, header: &[u8], payload: &[u8], digest: Option<[u8; 4]>) -> [u8; 4] {
     let mut head = [0u8; 18];
     let mut hasher = Hasher::new();
@@ -31,20 +30,17 @@ pub fn lcrc(sequence: u16, header: &[u8], payload: &[u8], digest: Option<[u8; 4]
 }
 
 /// The CRC-32 of some bytes alone, little endian.
-#[must_use]
 pub fn plain(bytes: &[u8]) -> [u8; 4] {
     crc32fast::hash(bytes).to_le_bytes()
 }
 
 /// The LCRC that a nullified TLP carries.
-#[must_use]
 pub fn inverted(lcrc: [u8; 4]) -> [u8; 4] {
     lcrc.map(|byte| !byte)
 }
 
 /// ECRC of a TLP, as its four bytes are sent. The variant bits (Type\[0\] and EP) count as ones, so that a switch may
 /// change them. `prefixes` are the end-to-end prefixes; local ones are not covered.
-#[must_use]
 pub fn ecrc(prefixes: &[u8], header: &[u8], payload: &[u8]) -> [u8; 4] {
     let mut hasher = Hasher::new();
     hasher.update(prefixes);
@@ -79,7 +75,6 @@ const fn dllp_table() -> [u16; 256] {
 }
 
 /// CRC-16 of the four bytes of a DLLP, as its two bytes are sent.
-#[must_use]
 pub fn dllp(bytes: [u8; 4]) -> [u8; 2] {
     let crc = bytes.iter().fold(0xffff_u16, |crc, &byte| crc >> 8 ^ DLLP_TABLE[usize::from(crc as u8 ^ byte)]);
     (!crc).to_le_bytes()

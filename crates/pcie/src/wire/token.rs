@@ -16,7 +16,6 @@ pub const EDB: [u8; 4] = [0xc0; 4];
 pub const EDS: [u8; 4] = [0x1f, 0x80, 0x90, 0x00];
 /// The token that starts a DLLP.
 pub const SDP: [u8; 2] = [0xf0, 0xac];
-/// Logical idle.
 pub const IDL: u8 = 0x00;
 /// Least length of an STP token in DW: token, three-DW header, LCRC.
 pub const MIN_LENGTH: u16 = 5;
@@ -115,7 +114,6 @@ pub enum TokenError {
 
 impl Stp {
     /// The four bytes of the token. Length and sequence number are cut to their 11 and 12 bits.
-    #[must_use]
     pub fn emit(self) -> [u8; 4] {
         let (length, sequence) = (u32::from(self.length & MAX_LENGTH), u32::from(self.sequence & 0xfff));
         let code = u32::from(LENGTH_CODE[length as usize]);
@@ -147,7 +145,6 @@ impl Token {
     }
 
     /// Bytes of the token itself.
-    #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
             Self::Stp(_) | Self::Edb | Self::Eds => 4,

@@ -206,9 +206,6 @@ pub(super) const OVERHEAD: u64 = 1 << 20;
 /// Simulates every piece of work on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
 /// `progress` is called with each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
 /// is not simulated again.
-///
-/// # Errors
-/// A run fails, or a copy is not delivered.
 pub fn compare(
     candidates: &[Candidate],
     grid: &Grid,

@@ -19,7 +19,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Work {
-    /// Copies, each alone.
     Copies {
         /// The host's end of the copies.
         host_memory: Memory,

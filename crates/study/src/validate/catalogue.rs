@@ -104,9 +104,6 @@ pub fn layers(machine: &str) -> Layers {
 
 impl Catalogue {
     /// Reads what is built in.
-    ///
-    /// # Errors
-    /// None with the files as they are shipped.
     pub fn shipped() -> Result<Self, CatalogueError> {
         let wrong = |error: toml::de::Error| CatalogueError::Selection(format!("datasets.toml: {error}"));
         let index: Index = toml::from_str(INDEX).map_err(wrong)?;

@@ -35,7 +35,6 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Of all parts.
     pub fn whole(&self) -> Option<Interval> {
         Some(self.engines? + self.buffers + self.link + self.memory)
     }

@@ -117,13 +117,11 @@ impl LimitedBy {
         Some(Self::known(&Limiter { fraction, behind: None, ..copy.limited_by.clone() }, value))
     }
 
-    /// Whether it waited for kernels.
     pub fn waits_for_kernels(&self) -> bool {
         waits_for_kernels(&self.unit, &self.state)
     }
 
     /// The same with what was measured.
-    #[must_use]
     pub fn measured(self, found: Found) -> Self {
         let Found { best, pair, .. } = found;
         let none = Self { measured: true, parameter: None, value: None, together: pair, ..self };

@@ -62,7 +62,6 @@ impl Figure {
 /// Where a figure comes from.
 #[derive(Debug)]
 pub enum Of {
-    /// What ran.
     Run(fn(&Seen<'_>) -> Value),
     /// The same, and where only a part was simulated its least and most have columns.
     Estimate(fn(&Seen<'_>) -> Value),
@@ -205,7 +204,6 @@ impl Row {
     }
 }
 
-/// Figures by name.
 pub type Cells = Named<Value>;
 
 impl Cells {

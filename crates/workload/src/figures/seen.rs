@@ -8,6 +8,7 @@ use super::{
 use crate::{
     config::MachineSpec,
     cost::Interval,
+    pcie::port::Traffic,
     system::{CopyOutcome, Direction, GpuOutcome, Outcome, TagQueueOutcome, UnitOutcome},
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
@@ -33,6 +34,8 @@ pub struct Seen<'a> {
     pub copies: Vec<&'a CopyOutcome>,
     pub gpus: &'a [GpuOutcome],
     pub units: &'a [UnitOutcome],
+    /// Of a link alone: which way on it.
+    pub link: Option<Direction>,
     /// From the first call to the end of the last copy; of a whole run to its own end.
     pub time: Femtos,
     /// Of a whole run.
@@ -44,7 +47,6 @@ pub struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// A whole run.
     pub fn run(about: About<'a>, outcome: &'a Outcome) -> Self {
         let all = Self::some(&outcome.gpus, outcome.copies.iter());
         Self { units: &outcome.units, time: outcome.end, about: Some(about), ..all }
@@ -62,6 +64,21 @@ impl<'a> Seen<'a> {
 
     pub fn collective(request: &'a CollectiveRequest, outcome: &'a CollectiveOutcome) -> Self {
         Self { bytes: request.bytes, time: outcome.time, call: Some((request, outcome)), ..Self::default() }
+    }
+
+    /// One way on the links of these GPUs.
+    pub fn link(gpus: &'a [GpuOutcome], way: Direction) -> Self {
+        Self { gpus, link: Some(way), ..Self::default() }
+    }
+
+    /// Summed over links, of the way that is asked for.
+    pub fn traffic(&self, of: fn(&Traffic) -> u64) -> Value {
+        let way = |gpu: &GpuOutcome| match self.link? {
+            Direction::H2d => Some(of(&gpu.link.h2d)),
+            Direction::D2h => Some(of(&gpu.link.d2h)),
+            Direction::D2d => None,
+        };
+        self.gpus.iter().map(way).sum::<Option<u64>>().into()
     }
 
     /// Its copies of one direction.
@@ -86,7 +103,6 @@ impl<'a> Seen<'a> {
         (bytes > 0 && time > 0 && !refused).then(|| bytes as f64 * 1e6 / time as f64)
     }
 
-    /// Summed over copies.
     pub fn sum(&self, of: fn(&CopyOutcome) -> u64) -> Value {
         self.copies.iter().map(|copy| of(copy)).fold(0, u64::saturating_add).into()
     }

@@ -123,6 +123,16 @@ figures! {
     SCRUBBED: "scrubbed_messages", Plain, "scrubbed messages", Run(|seen| seen.queues().map(|queue| queue.scrubbed).sum::<u64>().into());
         "messages whose plaintext was scrubbed after a bad verdict"
 
+    // What a link carries one way, replays included.
+    TLPS: "tlps", Plain, "TLPs", Run(|seen| seen.traffic(|way| way.tlps)); "TLPs sent"
+    DLLPS: "dllps", Plain, "DLLPs", Run(|seen| seen.traffic(|way| way.dllps)); "DLLPs sent"
+    PAYLOAD: "payload_bytes", Bytes, "payload on the link", Run(|seen| seen.traffic(|way| way.payload_bytes)); "payload of TLPs, in bytes"
+    WIRE: "wire_bytes", Bytes, "bytes on the link", Run(|seen| seen.traffic(|way| way.wire_bytes));
+        "bytes of tokens, headers, payloads and CRCs, and what IDE adds"
+    REPLAYS: "replays", Plain, "replays", Run(|seen| seen.traffic(|way| way.replays)); "TLPs sent again"
+    RECOVERIES: "recoveries", Plain, "recoveries", Run(|seen| seen.traffic(|way| way.recoveries));
+        "times that the sending port entered Recovery"
+
     // What limited it.
     LIMITED_BY: "limited_by", Text, "what limited it", Limit(|limit| Value::Text(limit.text())); "what limited it, in words"
     LIMIT_UNIT: "limited_by_unit", Text, "limiting unit", Limit(|limit| limit.unit.as_str().into()); "the unit that took most of the time"
@@ -223,18 +233,21 @@ lists! {
     TRANSFERS: COPY_COUNT BYTES TIME RATE;
     // Tag queues of a run.
     TAG_QUEUE: PEAK_TAG_QUEUE QUARANTINE SCRUBBED EXPOSURE EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS;
+    // Each way on the links of a run.
+    LINK: TLPS DLLPS PAYLOAD WIRE REPLAYS RECOVERIES;
     // A collective: a row for each design, size and number of GPUs.
     COLLECTIVE: OP BYTES RANKS DESIGN MODE PROTOCOL TIME LAUNCH OVER_OFF LAUNCH_COST PATH_COST CRYPTOGRAPHY_COST RATE
         BUS_RATE TRANSFERS_SIMULATED TRANSFERS_SHARED FINISHED WRONG REFUSED DOES_NOT_CLOSE SIMULATED_PART;
 }
 
 /// The lists by who shows them.
-pub static SHOWN: [(&str, &[&Figure]); 7] = [
+pub static SHOWN: [(&str, &[&Figure]); 8] = [
     ("sweep", SWEEP),
     ("compare", COPIES),
     ("compare --workload", WORKLOADS),
     ("cost", COST),
     ("run: transfers", TRANSFERS),
+    ("run: link", LINK),
     ("run: tag queue", TAG_QUEUE),
     ("collective", COLLECTIVE),
 ];

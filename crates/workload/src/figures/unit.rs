@@ -3,7 +3,6 @@
 /// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// No number.
     Text,
     /// A count, a part, a logarithm.
     Plain,

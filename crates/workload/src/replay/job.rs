@@ -271,7 +271,6 @@ impl Job {
     }
 
     /// The same job with kernels that take `scales` times as long, each for the kernels whose names contain its text; the last that fits counts.
-    #[must_use]
     pub fn scaled(mut self, scales: &[KernelScale]) -> Self {
         if scales.is_empty() {
             return self;

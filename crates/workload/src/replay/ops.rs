@@ -2,7 +2,6 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Places of operations.
 #[derive(Debug, Clone)]
 pub struct Ops(Held);
 
@@ -19,7 +18,6 @@ impl Default for Ops {
 }
 
 impl Ops {
-    /// A single operation.
     pub const fn one(place: u32) -> Self {
         Self(Held::Few(1, [place]))
     }

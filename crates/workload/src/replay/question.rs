@@ -61,7 +61,6 @@ impl<'a> Question<'a> {
     }
 
     /// The same beside other ranks, with which `node` says what it has in common.
-    #[must_use]
     pub fn beside(self, mates: Vec<Self>, node: Node) -> Self {
         Self { mates, node, ..self }
     }

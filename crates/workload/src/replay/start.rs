@@ -138,7 +138,6 @@ fn taken(job: &Job, process: &Process) -> Option<usize> {
 
 impl Job {
     /// The same job, taken to begin so.
-    #[must_use]
     pub fn begins(mut self, start: Start) -> Self {
         let (mut creates, mut why) = (Vec::new(), None);
         let mut cold = vec![false; self.threads];

@@ -1,14 +1,17 @@
 //! From the outcomes of short runs to that of the whole.
 
 use super::{
-    figures::{Growth, RESOLUTION, REST, TIME, alike, each, settle},
+    figures::{RESOLUTION, REST, TIME, alike, settle},
     limits::limit,
     line::Line,
     parts::{Part, What},
     points::{Estimate, Point, moved},
     turns,
 };
-use crate::system::{CopyOutcome, Outcome};
+use crate::{
+    growth::Growth,
+    system::{CopyOutcome, Outcome},
+};
 use std::collections::{HashMap, HashSet};
 
 /// How often the interval of a figure holds what a run of all of it gives, as far as lines and noise go.
@@ -52,7 +55,7 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> R
     }
     let write = |shift: &dyn Fn(&Figure) -> f64| {
         let (mut outcome, mut figures) = (runs[0].clone(), figures.iter());
-        each(&mut outcome, &mut |_, figure| {
+        outcome.visit(&mut |_, figure| {
             if let Some((own, of)) = figures.next() {
                 *figure = moved(*own, of.middle + shift(of));
             }
@@ -84,7 +87,7 @@ fn of(run: &Point, kept: &[usize]) -> Outcome {
 
 fn table(outcome: &mut Outcome) -> Vec<(Growth, u64)> {
     let mut all = Vec::new();
-    each(outcome, &mut |growth, figure| all.push((growth, *figure)));
+    outcome.visit(&mut |growth, figure| all.push((growth, *figure)));
     all
 }
 

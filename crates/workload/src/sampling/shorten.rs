@@ -61,9 +61,6 @@ impl Short {
     }
 
     /// What to ask of the machine.
-    ///
-    /// # Errors
-    /// None that sources could give: nothing is read.
     pub fn request(&self, collectives: &CollectiveTimes) -> Result<Request, RunError> {
         let arrivals: Vec<_> = self.workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
         let request = self.workload.request(&arrivals, collectives);

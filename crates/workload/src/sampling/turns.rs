@@ -4,7 +4,6 @@
 //! dates differ from run to run, they may differ from those of the whole loop; twice that is allowed for.
 
 use super::{
-    figures::{dates, of_copy},
     line::Line,
     looped::Loop,
     parts::{Part, THIRTY_SECONDS},
@@ -37,7 +36,7 @@ pub(super) fn all(
         for turn in made..part.whole as usize {
             let mut copy = model.clone();
             let mut lines = lines.iter();
-            of_copy(&mut copy, &mut |_, figure| {
+            copy.visit(&mut |_, figure| {
                 if let Some(Some((first, line))) = lines.next() {
                     let said = line.at(turn as u64);
                     *figure = moved(*first, said.above + way * said.half);
@@ -50,7 +49,7 @@ pub(super) fn all(
     let begun = own.first().map_or(0, |(_, copy)| copy.start.0);
     let later = first.map_or(0.0, |first| first.0 as f64 - begun as f64);
     for (_, copy) in &mut own {
-        dates(copy, &mut |date| *date = moved(*date, later + slack));
+        copy.dates(&mut |date| *date = moved(*date, later + slack));
     }
     own
 }
@@ -67,13 +66,13 @@ fn differences(found: &Loop, runs: &[Point]) -> u64 {
 
 fn all_dates(copy: &CopyOutcome) -> Vec<u64> {
     let mut all = Vec::new();
-    dates(&mut copy.clone(), &mut |date| all.push(*date));
+    copy.clone().dates(&mut |date| all.push(*date));
     all
 }
 
 fn figures(copy: &mut CopyOutcome) -> Vec<u64> {
     let mut all = Vec::new();
-    of_copy(copy, &mut |_, figure| all.push(*figure));
+    copy.visit(&mut |_, figure| all.push(*figure));
     all
 }
 

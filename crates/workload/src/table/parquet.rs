@@ -60,7 +60,6 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// Ends the file.
     pub fn finish(mut self) -> Result<BufWriter<WholeFile>, ParquetError> {
         if !self.group.is_empty() {
             self.end_group()?;

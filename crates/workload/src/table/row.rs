@@ -40,7 +40,6 @@ pub struct PointRow {
 }
 
 impl PointRow {
-    /// One without figures.
     pub const fn refused(point: Point, error: String) -> Self {
         Self { point, error: Some(error), figures: BTreeMap::new(), draws: BTreeMap::new() }
     }

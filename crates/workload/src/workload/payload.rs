@@ -48,9 +48,6 @@ impl Payload {
     }
 
     /// SHA-256 of the whole file in hexadecimal. `stop` is asked now and then whether to give up.
-    ///
-    /// # Errors
-    /// If it cannot be read, or `stop` says so.
     pub fn sha256(&self, stop: &dyn Fn() -> bool) -> Result<String, PayloadError> {
         let unreadable = |error| PayloadError::Unreadable { path: self.path.clone(), error };
         let mut file = File::open(&self.path).map_err(unreadable)?;

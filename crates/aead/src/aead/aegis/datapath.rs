@@ -51,7 +51,6 @@ impl Lane {
     }
 
     /// AES rounds side by side, each of the left neighbour's block under the own one.
-    #[must_use]
     pub fn updated(&self, form: Form, message: &Words) -> Self {
         let (before, blocks) = (&self.0, form.blocks());
         let mut after = *before;
@@ -80,7 +79,6 @@ impl Lane {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     form: Form,
-    /// By lane.
     pub lanes: Vec<Lane>,
 }
 
@@ -94,7 +92,6 @@ impl State {
     }
 
     /// With key and nonce mixed in: ready for AAD or text.
-    #[must_use]
     pub fn mixed(form: Form, lanes: u32, key: &[u8], nonce: &[u8]) -> Self {
         let (key, nonce) = (words(key), words(nonce));
         let mut state = Self::loaded(form, lanes, &key, &nonce);
@@ -177,7 +174,6 @@ impl State {
 
     /// The tag, once the lengths are mixed in: blocks of all lanes, added. A tag of 32 bytes has those of each half of the lanes' blocks, one of 16
     /// bytes all of them, but for the last one of AEGIS-128L.
-    #[must_use]
     pub fn tag(&self, bytes: usize) -> Vec<u8> {
         let sum = |blocks: std::ops::Range<usize>| {
             let all = self.lanes.iter().flat_map(|lane| &lane.0[blocks.clone()]);
@@ -199,7 +195,6 @@ struct DatapathMessage {
     aad: Vec<u8>,
     text: Vec<u8>,
     direction: SealOpen,
-    /// Updates begun.
     updates: u64,
     /// What the last updates take, of each lane.
     lengths: Vec<Words>,
@@ -221,9 +216,6 @@ pub struct Datapath {
 
 impl Datapath {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AegisSpec::check`](super::AegisSpec::check) says.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;
@@ -231,8 +223,6 @@ impl Datapath {
         Ok(Self { round, tag_bytes, state, pending: None, message: None, output: None, tag: None, cycle: 0 })
     }
 
-    /// The state, lane by lane.
-    #[must_use]
     pub fn state(&self) -> &[Lane] {
         &self.state.lanes
     }

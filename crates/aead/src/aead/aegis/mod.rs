@@ -61,7 +61,6 @@ pub enum Form {
 
 impl Form {
     /// Blocks of the state of a lane.
-    #[must_use]
     pub const fn blocks(self) -> usize {
         match self {
             Self::Long128 => 8,
@@ -70,7 +69,6 @@ impl Form {
     }
 
     /// Blocks of text that an update takes in a lane.
-    #[must_use]
     pub const fn words(self) -> usize {
         match self {
             Self::Long128 => 2,
@@ -79,7 +77,6 @@ impl Form {
     }
 
     /// Bytes of a key, and of a nonce.
-    #[must_use]
     pub const fn key_bytes(self) -> u32 {
         match self {
             Self::Long128 => 16,
@@ -88,7 +85,6 @@ impl Form {
     }
 
     /// Updates that mix key and nonce into the state.
-    #[must_use]
     pub const fn first_updates(self) -> u64 {
         match self {
             Self::Long128 => 10,
@@ -117,16 +113,11 @@ pub struct AegisSpec {
 }
 
 impl AegisSpec {
-    /// Bytes of a tag.
-    #[must_use]
     pub fn tag_bytes(&self) -> u64 {
         self.tag.map_or(16, |tag| tag.0)
     }
 
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         if ![1, 2, 4].contains(&self.lanes) {
             return Err(SpecError::Lanes(self.lanes));
@@ -142,7 +133,6 @@ impl AegisSpec {
 /// An AEGIS engine of one of the forms.
 #[derive(Debug, Clone, Copy)]
 pub struct Aegis<'a> {
-    /// Which.
     pub form: Form,
     /// How it is built.
     pub spec: &'a AegisSpec,
@@ -150,7 +140,6 @@ pub struct Aegis<'a> {
 
 impl Aegis<'_> {
     /// Bytes of text that an update takes.
-    #[must_use]
     pub const fn width(self) -> u64 {
         16 * self.form.words() as u64 * self.spec.lanes as u64
     }
@@ -264,7 +253,6 @@ wire!(AEGIS_128L, aegis::aegis128l::Aegis128L, Form::Long128, 1, "AEGIS-128L", "
 wire!(AEGIS_128X2, aegis::aegis128x2::Aegis128X2, Form::Long128, 2, "AEGIS-128X2", "AEGIS128X2", "aegis-128x2");
 wire!(AEGIS_128X4, aegis::aegis128x4::Aegis128X4, Form::Long128, 4, "AEGIS-128X4", "AEGIS128X4", "aegis-128x4");
 
-/// The timing.
 #[derive(Debug, Clone)]
 pub struct AegisTiming {
     form: Form,
@@ -280,9 +268,6 @@ pub struct AegisTiming {
 
 impl AegisTiming {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AegisSpec::check`] says.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;

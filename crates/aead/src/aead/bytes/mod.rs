@@ -54,17 +54,13 @@ pub struct Wire {
     pub name: &'static str,
     /// What files of vectors call it.
     pub listed: &'static str,
-    /// The shipped engine.
     pub engine: &'static str,
     /// Bytes that a key may have.
     pub key_bytes: &'static [usize],
-    /// Bytes of a nonce.
     pub nonce_bytes: usize,
     /// Bytes that a tag has in vectors, the usual length first.
     pub tag_bytes: &'static [usize],
-    /// Seals a message.
     pub(super) seal: Seal,
-    /// Opens one.
     pub(super) open: Open,
     /// Starts one in pieces.
     pub(super) message: InPieces,
@@ -73,9 +69,7 @@ pub struct Wire {
 /// What messages look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WireFormat {
-    /// The scheme.
     pub scheme: Scheme,
-    /// Bytes of a tag.
     pub tag_bytes: usize,
 }
 
@@ -137,9 +131,6 @@ pub(super) fn open_in<C: AeadInOut + KeyInit>(
 
 impl Key {
     /// Takes a key.
-    ///
-    /// # Errors
-    /// [`BytesError::KeyBytes`].
     pub fn new(format: impl Into<WireFormat>, key: &[u8]) -> Result<Self, BytesError> {
         let format = format.into();
         format.scheme.check_key(key)?;
@@ -147,9 +138,6 @@ impl Key {
     }
 
     /// Seals `text` in place and gives the tag.
-    ///
-    /// # Errors
-    /// [`BytesError::NonceBytes`], [`BytesError::TooLong`].
     pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, BytesError> {
         let WireFormat { scheme, tag_bytes } = self.format;
         scheme.check_nonce(nonce)?;
@@ -157,9 +145,6 @@ impl Key {
     }
 
     /// Opens `text` in place. On an error what `text` holds is not to be used.
-    ///
-    /// # Errors
-    /// [`BytesError::Forged`], [`BytesError::NonceBytes`].
     pub fn open(&self, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
         let WireFormat { scheme, tag_bytes } = self.format;
         scheme.check_nonce(nonce)?;

@@ -129,9 +129,6 @@ impl Poly1305Spec {
 
 impl ChaCha20Poly1305Spec {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         let (chacha, poly1305) = (&self.chacha, &self.poly1305);
         within("chacha.lanes", chacha.lanes.into(), 1, 256)?;
@@ -199,7 +196,6 @@ pub const WIRE: Wire = Wire {
     message: |key, nonce, _, direction| Some(Box::new(stream::ChaChaMessage::new(key, nonce, direction)?)),
 };
 
-/// The timing.
 #[derive(Debug, Clone)]
 pub struct ChaChaTiming {
     compare: u64,
@@ -216,9 +212,6 @@ pub struct ChaChaTiming {
 
 impl ChaChaTiming {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`ChaCha20Poly1305Spec::check`] says.
     pub fn new(spec: &ChaCha20Poly1305Spec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (UNIT * u64::from(spec.chacha.lanes), spec.chacha.keystream_blocks.into());

@@ -33,8 +33,6 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Lanes at rest.
-    #[must_use]
     pub fn new(spec: &AesSpec, rounds: u32) -> Self {
         let (looped, latency) = (Looped::new(spec, rounds), spec.latency(rounds));
         Self { looped, count: spec.lanes.into(), latency, blocks: 0, last: 0 }
@@ -61,11 +59,9 @@ pub enum Hashing {
     Input,
     /// As it goes out.
     Output,
-    /// Not at all.
     Nowhere,
 }
 
-/// How text passes.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow {
     /// Text blocks per cycle.
@@ -78,7 +74,6 @@ pub struct Flow {
     pub hashing: Hashing,
 }
 
-/// When text passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extent {
     /// The cycle in which the first block was taken; its output is valid one cycle later.
@@ -87,11 +82,9 @@ pub struct Extent {
     pub last: Option<u64>,
 }
 
-/// Text in transit.
 #[derive(Debug, Clone)]
 pub struct Passing {
     flow: Flow,
-    /// Blocks so far.
     blocks: u64,
     /// The last cycle in which text was taken, and how many blocks.
     row: (u64, u64),
@@ -107,24 +100,20 @@ pub struct Passing {
 /// A block that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// When.
     pub at: u64,
     /// Cycles that it was there and waited, beyond what the ports make it.
     pub waited: u64,
-    /// For what.
     pub limit: Limit,
 }
 
 impl Passing {
     /// Text that passes from cycle `from` on.
-    #[must_use]
     pub fn new(flow: Flow, from: u64) -> Self {
         let (credits, hashed) = (VecDeque::new(), VecDeque::new());
         Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, extent: Extent::default() }
     }
 
     /// When text passed so far.
-    #[must_use]
     pub const fn extent(&self) -> Extent {
         self.extent
     }
@@ -200,7 +189,6 @@ pub struct Dates {
 
 impl Dates {
     /// Text and tag are both out.
-    #[must_use]
     pub fn done(&self) -> u64 {
         self.tag.max(self.last_text.unwrap_or(0))
     }

@@ -65,9 +65,6 @@ pub struct GcmSivSpec {
 
 impl GcmSivSpec {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         if ![128, 256].contains(&self.key_bits) {
             return Err(SpecError::SchemeKeyBits { bits: self.key_bits, takes: "AES-GCM-SIV takes 128 or 256" });
@@ -84,7 +81,6 @@ impl GcmSivSpec {
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with so much room between the passes.
-    #[must_use]
     pub fn four_lanes(buffer: Bytes) -> Self {
         let EngineSpec { key_bits, aes, ghash: polyval, compare, .. } = EngineSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
@@ -96,7 +92,6 @@ impl GcmSivSpec {
     }
 
     /// AES blocks that derive a message's keys: 4 or 6.
-    #[must_use]
     pub const fn derivation_blocks(&self) -> u64 {
         2 + self.key_bits as u64 / 64
     }
@@ -168,7 +163,6 @@ pub const WIRE: Wire = Wire {
     message: |key, nonce, _, direction| Some(Box::new(stream::GcmSivMessage::new(key, nonce, direction)?)),
 };
 
-/// The timing.
 #[derive(Debug, Clone)]
 pub struct GcmSivTiming {
     key_setup: u64,
@@ -189,9 +183,6 @@ pub struct GcmSivTiming {
 
 impl GcmSivTiming {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`GcmSivSpec::check`] says.
     pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let flow = Flow {

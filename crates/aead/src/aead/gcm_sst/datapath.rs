@@ -31,9 +31,6 @@ pub struct Datapath {
 
 impl Datapath {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`GcmSstSpec::check`] says.
     pub fn new(spec: &GcmSstSpec) -> Result<Self, SpecError> {
         spec.check()?;
         Ok(Self { spec: spec.clone(), cycle: 0, message: None })
@@ -79,7 +76,6 @@ struct Message {
     keystream: VecDeque<Element>,
     /// Room for keystream, in lanes and FIFO.
     depth: u64,
-    /// Text blocks taken.
     taken: u64,
     /// Ciphertext on its way to POLYVAL, on seal.
     output: VecDeque<Element>,

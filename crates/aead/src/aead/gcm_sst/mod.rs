@@ -49,7 +49,6 @@ pub const SUBKEYS: u64 = 3;
 const LONGEST_TEXT: u64 = (1 << 36) - 48;
 
 /// The counter block of keystream block `number`.
-#[must_use]
 pub fn counter(nonce: [u8; 12], number: u32) -> [u8; 16] {
     let mut block = [0; 16];
     block[..12].copy_from_slice(&nonce);
@@ -82,9 +81,6 @@ pub struct GcmSstSpec {
 
 impl GcmSstSpec {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         if ![128, 256].contains(&self.key_bits) {
             return Err(SpecError::SchemeKeyBits { bits: self.key_bits, takes: "GCM-SST takes 128 or 256" });
@@ -102,7 +98,6 @@ impl GcmSstSpec {
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with tags of 12 bytes.
-    #[must_use]
     pub fn four_lanes() -> Self {
         let EngineSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = EngineSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
@@ -185,7 +180,6 @@ pub const WIRE: Wire = Wire {
     },
 };
 
-/// The timing.
 #[derive(Debug, Clone)]
 pub struct GcmSstTiming {
     key_setup: u64,
@@ -207,9 +201,6 @@ pub struct GcmSstTiming {
 
 impl GcmSstTiming {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`GcmSstSpec::check`] says.
     pub fn new(spec: &GcmSstSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (spec.aes.lanes.into(), spec.aes.keystream_blocks.into());

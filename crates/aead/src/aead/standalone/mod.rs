@@ -57,16 +57,13 @@ pub struct MessageOutcome {
     pub buffer_bytes: u64,
 }
 
-/// What came out.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// The scheme, as its standard calls it.
     pub scheme: &'static str,
     /// How often text passes through the engine.
     pub passes: u32,
-    /// The key.
     pub key: String,
-    /// By message.
     pub messages: Vec<MessageOutcome>,
 }
 

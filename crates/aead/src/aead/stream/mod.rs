@@ -38,9 +38,6 @@ pub struct Stream(Box<dyn Pieces>);
 
 impl Stream {
     /// Starts a message.
-    ///
-    /// # Errors
-    /// [`BytesError::KeyBytes`], [`BytesError::NonceBytes`].
     pub fn new(format: WireFormat, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
         let WireFormat { scheme, tag_bytes } = format;
         scheme.check_nonce(nonce)?;
@@ -69,7 +66,6 @@ impl Stream {
     }
 
     /// The tag over what has been taken so far.
-    #[must_use]
     pub fn tag(&self) -> Vec<u8> {
         self.0.tag()
     }

@@ -49,9 +49,6 @@ pub struct AeadTiming {
 
 impl AeadTiming {
     /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AeadSpec::check`] says.
     pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
         let engine = spec.model().timing()?;
         Ok(Self {
@@ -130,19 +127,16 @@ impl AeadTiming {
     }
 
     /// Cycles up to `until` in which the engine had work.
-    #[must_use]
     pub(crate) const fn stretches(&self) -> &[(u64, u64)] {
         &self.work.recent
     }
 
     /// Cycles up to `until` in which the engine had work.
-    #[must_use]
     pub fn busy(&self, until: u64) -> u64 {
         self.work.until(until)
     }
 
     /// Cycles in which text waited, since the engine was built.
-    #[must_use]
     pub const fn waits(&self) -> Waits {
         self.waits
     }

@@ -20,7 +20,6 @@ use crate::gcm::field::Element;
 use crate::gcm::spec::GhashSpec;
 use polyval::universal_hash::UniversalHash;
 
-/// Bytes of one tag.
 pub const TAG_BYTES: usize = 16;
 
 /// How a message is cut for its tags.
@@ -41,13 +40,11 @@ impl ChainFormat {
     pub const GCM: Self = Self { chains: 1, chunk: 16, text_crc: false, by_chunk: false };
 
     /// The format of the messages that an authenticator makes.
-    #[must_use]
     pub fn of(spec: &GhashSpec) -> Self {
         spec.chunk_blocks().map_or(Self::GCM, |blocks| Self { chains: spec.tags(), chunk: 16 * blocks, ..Self::GCM })
     }
 
     /// That of a message of so many bytes without AAD.
-    #[must_use]
     pub const fn of_message(self, bytes: u64) -> Self {
         match bytes.div_ceil(self.chunk) as u32 {
             chunks @ 2.. if self.by_chunk => Self { chains: chunks, ..self },
@@ -57,7 +54,6 @@ impl ChainFormat {
     }
 
     /// Bytes of all tags of a message.
-    #[must_use]
     pub const fn tag_bytes(self) -> u64 {
         self.chains as u64 * TAG_BYTES as u64
     }
@@ -89,9 +85,6 @@ impl std::fmt::Debug for Hash {
 
 impl Chains {
     /// Starts a message.
-    ///
-    /// # Errors
-    /// [`BulkError::EmptyIv`].
     pub fn new(format: ChainFormat, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let mut stream = Stream::new(key, iv, &[], direction)?;
         stream.aad_bytes = aad.len() as u64;
@@ -156,9 +149,6 @@ impl Chained {
 
 impl ChainedMessage {
     /// Starts a message without AAD.
-    ///
-    /// # Errors
-    /// [`BulkError::EmptyIv`].
     pub fn new(format: ChainFormat, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let chained = match format.chains {
             1 => Chained::Gcm(Stream::new(key, iv, &[], direction)?),
@@ -177,7 +167,6 @@ impl ChainedMessage {
     }
 
     /// The tags over what has been taken so far, as they are on the wire.
-    #[must_use]
     pub fn tags(&self, key: &Key) -> Vec<u8> {
         let mut tags = match &self.chained {
             Chained::Gcm(stream) => stream.tag(key).to_vec(),

@@ -86,9 +86,6 @@ impl std::fmt::Debug for Key {
 
 impl Key {
     /// Expands a key of 16, 24 or 32 bytes.
-    ///
-    /// # Errors
-    /// [`BulkError::KeyBytes`] for any other length.
     pub fn new(key: &[u8]) -> Result<Self, BulkError> {
         let wrong = |_| BulkError::KeyBytes(key.len());
         let cipher = match key.len() {
@@ -104,20 +101,15 @@ impl Key {
         Ok(Self { bytes: key.into(), cipher, empty: Polyval::new(&mirror.into()), h: Element::from_bytes(h[0].into()) })
     }
 
-    /// The key itself.
-    #[must_use]
     pub const fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// H = E(K, 0).
-    #[must_use]
     pub const fn h(&self) -> Element {
         self.h
     }
 
-    /// E(K, block).
-    #[must_use]
     pub fn encrypt_block(&self, block: [u8; 16]) -> [u8; 16] {
         let mut blocks = [Bytes16::from(block)];
         self.cipher.encrypt(&mut blocks);
@@ -125,9 +117,6 @@ impl Key {
     }
 
     /// J0 of an IV.
-    ///
-    /// # Errors
-    /// [`BulkError::EmptyIv`].
     pub fn j0(&self, iv: &[u8]) -> Result<[u8; 16], BulkError> {
         match <&[u8; 12]>::try_from(iv) {
             Ok(iv) => Ok(counter::j0_of_96_bits(iv)),
@@ -142,9 +131,6 @@ impl Key {
     }
 
     /// Seals `text` in place and gives the full tag.
-    ///
-    /// # Errors
-    /// [`BulkError::EmptyIv`].
     pub fn seal(&self, iv: &[u8], aad: &[u8], text: &mut [u8]) -> Result<[u8; 16], BulkError> {
         let mut stream = Stream::new(self, iv, aad, SealOpen::Seal)?;
         stream.update(self, text);
@@ -153,9 +139,6 @@ impl Key {
 
     /// Opens `text` in place and compares the first `tag.len()` bytes of the tag. On an error `text` holds
     /// unauthenticated plaintext, as an engine's output would.
-    ///
-    /// # Errors
-    /// [`BulkError::Forged`], [`BulkError::TagBytes`], [`BulkError::EmptyIv`].
     pub fn open(&self, iv: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BulkError> {
         if !(4..=16).contains(&tag.len()) {
             return Err(BulkError::TagBytes(tag.len()));
@@ -188,15 +171,11 @@ impl std::fmt::Debug for Stream {
 
 impl Stream {
     /// Starts a message.
-    ///
-    /// # Errors
-    /// [`BulkError::EmptyIv`].
     pub fn new(key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         Ok(Self::from_j0(key, key.j0(iv)?, aad, direction))
     }
 
     /// Starts a message whose first counter block is known.
-    #[must_use]
     pub fn from_j0(key: &Key, j0: [u8; 16], aad: &[u8], direction: SealOpen) -> Self {
         let mut hash = key.empty.clone();
         hash_padded(&mut hash, aad);
@@ -205,7 +184,6 @@ impl Stream {
     }
 
     /// Text bytes taken so far.
-    #[must_use]
     pub const fn text_bytes(&self) -> u64 {
         self.text_bytes
     }
@@ -272,7 +250,6 @@ impl Stream {
     }
 
     /// GHASH over AAD and the ciphertext so far, padded, without a length block.
-    #[must_use]
     pub fn sum(&self) -> Element {
         let mut hash = self.hash.clone();
         let used = self.text_bytes as usize % 16;
@@ -281,7 +258,6 @@ impl Stream {
     }
 
     /// GHASH over AAD, ciphertext and the length block.
-    #[must_use]
     pub fn ghash(&self) -> Element {
         let mut hash = self.hash.clone();
         let used = self.text_bytes as usize % 16;
@@ -291,7 +267,6 @@ impl Stream {
     }
 
     /// The full tag over what has been taken so far.
-    #[must_use]
     pub fn tag(&self, key: &Key) -> [u8; 16] {
         (self.ghash() ^ Element::from_bytes(key.encrypt_block(self.j0))).to_bytes()
     }

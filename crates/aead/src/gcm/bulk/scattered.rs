@@ -50,7 +50,6 @@ pub struct Scattered {
 
 impl Scattered {
     /// Starts a message of `text_bytes` bytes whose first counter block is known.
-    #[must_use]
     pub fn new(key: &Key, j0: [u8; 16], aad: &[u8], text_bytes: u64, direction: SealOpen) -> Self {
         let powers = std::iter::successors(Some(key.h()), |&power| Some(power.times(power))).take(64).collect();
         let mut message = Self { direction, j0, text_bytes, powers, sum: Element::ZERO };
@@ -61,9 +60,6 @@ impl Scattered {
     }
 
     /// Enciphers or deciphers the piece at byte `offset` in place.
-    ///
-    /// # Errors
-    /// [`PieceError`]: nothing has been done then.
     pub fn update(&mut self, key: &Key, offset: u64, text: &mut [u8]) -> Result<(), PieceError> {
         let bytes = text.len() as u64;
         if !offset.is_multiple_of(16) {
@@ -107,7 +103,6 @@ impl Scattered {
     }
 
     /// The full tag, once every piece has come.
-    #[must_use]
     pub fn tag(&self, key: &Key) -> [u8; 16] {
         (self.sum ^ Element::from_bytes(key.encrypt_block(self.j0))).to_bytes()
     }

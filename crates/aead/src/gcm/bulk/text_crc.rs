@@ -22,7 +22,6 @@ pub struct TextCrc {
 
 impl TextCrc {
     /// Of a message of which nothing has come.
-    #[must_use]
     pub fn new(direction: SealOpen) -> Self {
         Self { direction, crc: crc32fast::Hasher::new() }
     }

@@ -244,13 +244,11 @@ pub struct PhaseSpec {
 
 impl ControlSpec {
     /// Times that a block passes through a lane's hardware.
-    #[must_use]
     pub const fn passes(&self, aes: &AesSpec, rounds: u32) -> u32 {
         if self.passes == 0 { aes.passes(rounds) } else { self.passes }
     }
 
     /// Rounds in hardware that a block goes through in one pass.
-    #[must_use]
     pub fn rounds_per_pass(&self, aes: &AesSpec, rounds: u32) -> u32 {
         match self.passes {
             0 if self.full_length => aes.rounds_in_hardware,
@@ -260,33 +258,28 @@ impl ControlSpec {
     }
 
     /// Cycles in a lane before the first round.
-    #[must_use]
     pub fn load_cycles(&self, rounds: u32) -> u64 {
         if rounds == 14 { self.load.0 } else { self.load.0.max(self.round_key.0) }
     }
 
     /// Cycles of key expansion before anything else.
-    #[must_use]
     pub const fn schedule(&self, rounds: u32) -> u64 {
         let of_the_key = rounds - 6;
         self.schedule_word.0 * (4 * (rounds + 1) - of_the_key) as u64
     }
 
     /// Whether the first text block waits for more than GHASH's having taken the AAD.
-    #[must_use]
     pub const fn waits_for_text(&self) -> bool {
         self.text_after_rest || self.text_start.0 > 0
     }
 
     /// Whether ciphertext goes to GHASH from the output register, a cycle or more after its text was taken.
-    #[must_use]
     pub fn by_register(&self, direction: SealOpen) -> bool {
         let sealed = direction == SealOpen::Seal || self.open_register;
         self.keystream != Keystream::WithText && !self.leave_with_hash && sealed
     }
 
     /// Whether ciphertext that is opened goes to GHASH on the way of what is sealed.
-    #[must_use]
     pub fn opens_as_it_seals(&self) -> bool {
         self.by_register(SealOpen::Seal) == self.by_register(SealOpen::Open)
     }

@@ -102,7 +102,6 @@ impl Hasher {
         self.idles == 0 && self.unit.can_enter()
     }
 
-    /// A block enters.
     pub fn enter(&mut self, block: Element) {
         self.entered.push(block);
         self.unit.enter(block);

@@ -7,7 +7,6 @@ use crate::gcm::multiplier::Made;
 /// What a block in an AES lane becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// H.
     H,
     /// The mask of a chain's tag.
     Mask(usize),
@@ -88,13 +87,11 @@ impl Engine {
     }
 
     /// J0 of the oldest message, once it is known.
-    #[must_use]
     pub fn j0(&self) -> Option<[u8; 16]> {
         self.open.front()?.j0
     }
 
     /// The GHASH values of the message that was hashed last, by chain; empty before the first.
-    #[must_use]
     pub fn ghash_values(&self) -> &[Element] {
         &self.values
     }

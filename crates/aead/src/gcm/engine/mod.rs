@@ -94,7 +94,6 @@ struct EngineMessage {
     hashed: u64,
     /// The GHASH unit that works on the message.
     hasher: Option<usize>,
-    /// By chain.
     masks: Vec<Option<Element>>,
     values: Option<Vec<Element>>,
     /// The tags, and the cycle from which they are valid.
@@ -138,7 +137,6 @@ impl EngineMessage {
     }
 }
 
-/// The engine.
 #[derive(Debug, Clone)]
 pub struct Engine {
     spec: EngineSpec,
@@ -165,9 +163,6 @@ pub struct Engine {
 
 impl Engine {
     /// An engine at rest in cycle 0, without a key.
-    ///
-    /// # Errors
-    /// What [`EngineSpec::check`] says.
     pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let rounds = spec.rounds()?;
@@ -195,21 +190,16 @@ impl Engine {
     }
 
     /// The cycle that the next [`Engine::step`] works.
-    #[must_use]
     pub const fn cycle(&self) -> u64 {
         self.cycle
     }
 
     /// Whether no message is in the engine.
-    #[must_use]
     pub fn idle(&self) -> bool {
         self.open.is_empty() && self.waiting.is_empty()
     }
 
     /// Loads a key in this cycle.
-    ///
-    /// # Errors
-    /// [`EngineError::KeyBits`], [`EngineError::InUse`].
     pub fn load_key(&mut self, key: &[u8]) -> Result<(), EngineError> {
         let wrong = EngineError::KeyBits { expected: self.spec.key_bits, got: 8 * key.len() };
         let loading =
@@ -224,9 +214,6 @@ impl Engine {
     }
 
     /// Starts a message in this cycle.
-    ///
-    /// # Errors
-    /// [`EngineError::EmptyIv`], [`EngineError::NoKey`].
     pub fn start(&mut self, iv: &[u8], aad: &[u8], text_bytes: u64, direction: SealOpen) -> Result<(), EngineError> {
         if iv.is_empty() {
             return Err(EngineError::EmptyIv);
@@ -501,9 +488,6 @@ impl Engine {
     }
 
     /// Runs until the oldest message's tag is valid; gives the text that came out and the tag, of several the first.
-    ///
-    /// # Errors
-    /// [`EngineError::NoKey`] if there is no message to wait for.
     pub fn run(&mut self, events: &mut Vec<(u64, Event)>) -> Result<(Vec<u8>, [u8; 16]), EngineError> {
         let mut text = Vec::new();
         let mut seen = events.len();

@@ -16,9 +16,7 @@ pub enum Phase {
     Mask,
     /// AAD; where there is none, left out or as long as it is said to be.
     Aad,
-    /// Text; the same.
     Text,
-    /// The length block.
     Length,
 }
 
@@ -321,7 +319,6 @@ impl Engine {
     }
 
     /// Ciphertext blocks of the oldest open message that have entered GHASH, one more once all have.
-    #[must_use]
     pub fn hashed(&self) -> u64 {
         self.open.front().map_or(0, |message| {
             message.hashed + u64::from(message.values.is_some() || message.hashed == message.shape.text_blocks())
@@ -329,7 +326,6 @@ impl Engine {
     }
 
     /// The control of this engine.
-    #[must_use]
     pub const fn control(&self) -> &ControlSpec {
         &self.control
     }

@@ -37,7 +37,6 @@ enum Destination {
     },
 }
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     multiplier: Multiplier<Destination>,
@@ -63,7 +62,6 @@ pub struct GhashUnit {
 
 impl GhashUnit {
     /// A unit at rest.
-    #[must_use]
     pub fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             multiplier: Multiplier::new(spec),
@@ -221,7 +219,6 @@ pub struct TimingModel {
 
 impl TimingModel {
     /// A unit at rest.
-    #[must_use]
     pub const fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             latency: spec.latency(),

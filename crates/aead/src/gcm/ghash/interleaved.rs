@@ -32,7 +32,6 @@ enum Operation {
     Close,
 }
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     closing: Closing,
@@ -51,7 +50,6 @@ pub struct GhashUnit {
 
 impl GhashUnit {
     /// A unit at rest.
-    #[must_use]
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         let (ways, multipliers) = (ways as usize, multipliers as usize);
         Self {
@@ -213,7 +211,6 @@ pub struct TimingModel {
 
 impl TimingModel {
     /// A unit at rest.
-    #[must_use]
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

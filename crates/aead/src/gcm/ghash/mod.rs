@@ -80,7 +80,6 @@ pub enum Taken<'a> {
         /// How much later each time.
         later: u64,
     },
-    /// A burst.
     Burst {
         /// A cycle.
         from: u64,
@@ -264,7 +263,6 @@ macro_rules! of_spec {
 
 impl GhashUnit {
     /// The unit of a specification, at rest; of one that hashes several messages at a time, one of its units. The specification has been checked.
-    #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         of_spec!(spec, GhashUnit, unit)
     }
@@ -278,7 +276,6 @@ impl GhashUnit {
     }
 
     /// The value of one chain of the message, if all are valid in this cycle.
-    #[must_use]
     pub fn value(&self, chain: usize) -> Option<Element> {
         match self {
             Self::SubChains(unit) => unit.value(chain),
@@ -289,14 +286,12 @@ impl GhashUnit {
 
 impl TimingModel {
     /// The timing of a specification, at rest; of one that hashes several messages at a time, one of its units'. The specification has been checked.
-    #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         let own = Self::of_family(spec);
         unhindered::TimingModel::new(spec, own.power_setup()).map_or(own, Self::Unhindered)
     }
 
     /// The family's own timing, whether or not it ever makes a block wait.
-    #[must_use]
     pub fn of_family(spec: &GhashSpec) -> Self {
         of_spec!(spec, TimingModel, timing)
     }

@@ -23,12 +23,10 @@ pub struct Powers {
 
 impl Powers {
     /// Room for H^1 to H^`count`.
-    #[must_use]
     pub fn new(count: usize) -> Self {
         Self { values: vec![None; count], issued: 0 }
     }
 
-    /// H is there.
     pub fn load(&mut self, h: Element) {
         self.values.fill(None);
         self.put(1, h);
@@ -36,13 +34,11 @@ impl Powers {
     }
 
     /// Whether all powers are valid.
-    #[must_use]
     pub fn ready(&self) -> bool {
         self.values.iter().all(Option::is_some)
     }
 
     /// The next power to be issued and its operands, once these are valid.
-    #[must_use]
     pub fn next(&self) -> Option<(usize, Element, Element)> {
         let power = self.issued + 1;
         if self.issued == 0 || power > self.values.len() {
@@ -65,12 +61,10 @@ impl Powers {
     }
 
     /// H^`power`, zero where it is not valid.
-    #[must_use]
     pub fn get(&self, power: usize) -> Element {
         self.values.get(power.wrapping_sub(1)).copied().flatten().unwrap_or_default()
     }
 
-    /// Shows the registers.
     pub fn registers(&mut self, see: &mut dyn FnMut(&'static str, usize, &mut u128)) {
         self.values.iter_mut().enumerate().for_each(|(index, value)| see_held("power", index + 1, value, see));
     }
@@ -90,7 +84,6 @@ pub(super) fn see_held(
 }
 
 /// Cycles from H to the last of `count` powers, on `multipliers` multipliers.
-#[must_use]
 pub fn setup(count: usize, multipliers: usize, spec: &MultiplierSpec) -> u64 {
     let (mut valid_at, mut free, mut issue) = (vec![0; count + 1], vec![0; multipliers.max(1)], 0);
     let slots = free.len();

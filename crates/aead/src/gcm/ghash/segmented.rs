@@ -50,7 +50,6 @@ impl Cut {
     }
 }
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     ports: u32,
@@ -70,8 +69,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// Units at rest.
-    #[must_use]
     pub fn new(units: u32, segment: u32, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let multiplier = unit.multiplier();
         Self {
@@ -94,19 +91,15 @@ impl GhashUnit {
     }
 
     /// Segments of the message, and blocks of one of them.
-    #[must_use]
     pub const fn segments(&self) -> u64 {
         self.cut.segments
     }
 
-    /// Blocks of a segment.
-    #[must_use]
     pub const fn blocks_of(&self, segment: u64) -> u64 {
         self.cut.blocks(segment)
     }
 
     /// Whether the next block of `segment` may enter in this cycle. A segment that has entered whole may not enter again.
-    #[must_use]
     pub fn can_enter_at(&self, segment: u64) -> bool {
         let unit = self.unit_of(segment);
         segment < self.cut.segments
@@ -220,8 +213,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// Units at rest.
-    #[must_use]
     pub fn new(units: u32, segment: u32, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let multiplier = unit.multiplier();
         let feed = Feed::new(super::TimingModel::new(unit), buffer);

@@ -19,7 +19,6 @@ use crate::gcm::field::Element;
 use crate::gcm::multiplier::{Made, Multiplier};
 use crate::gcm::spec::MultiplierSpec;
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     multiplier: Multiplier<()>,
@@ -34,7 +33,6 @@ pub struct GhashUnit {
 
 impl GhashUnit {
     /// A unit at rest.
-    #[must_use]
     pub fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
         let (multiplier, accumulator) = (Multiplier::new(spec), Element::ZERO);
         Self { multiplier, h: None, accumulator, busy: false, left: 0, first_block, extra: 0 }
@@ -102,7 +100,6 @@ pub struct TimingModel {
 
 impl TimingModel {
     /// A unit at rest.
-    #[must_use]
     pub const fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
         Self { latency: spec.latency(), next: 0, first_block, extra: 0 }
     }

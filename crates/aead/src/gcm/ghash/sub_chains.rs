@@ -83,7 +83,6 @@ impl Deal {
     }
 }
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     ports: u32,
@@ -93,8 +92,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// Units at rest.
-    #[must_use]
     pub fn new(chains: u32, chunk: u64, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let units = (0..chains).map(|_| Buffered::new(super::GhashUnit::new(unit), buffer)).collect();
         Self { ports, deal: Deal::new(chains.into(), chunk), units, entered_in_cycle: 0 }
@@ -123,7 +120,6 @@ impl GhashUnit {
     }
 
     /// The value of a chain that has blocks, if those of all chains are valid.
-    #[must_use]
     pub fn value(&self, chain: usize) -> Option<Element> {
         let known = |chain| self.deal.share(chain) == 0 || self.units[chain as usize].value().is_some();
         if self.deal.done() && (0..self.deal.active()).all(known) {
@@ -201,8 +197,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// Units at rest.
-    #[must_use]
     pub fn new(chains: u32, chunk: u64, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let feed = Feed::new(super::TimingModel::new(unit), buffer);
         let (gate, entered, known) = (0, (0, 0), 0);

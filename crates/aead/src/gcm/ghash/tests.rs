@@ -200,7 +200,6 @@ fn blocks(seed: u128, count: usize) -> Vec<Element> {
         .collect()
 }
 
-/// The standard's timing.
 fn horner(h: Element, blocks: &[Element]) -> Element {
     blocks.iter().fold(Element::ZERO, |y, &x| (y ^ x).times(h))
 }

@@ -32,7 +32,6 @@ pub struct TimingModel {
 
 impl TimingModel {
     /// A unit at rest, if the specification's meets the condition.
-    #[must_use]
     pub fn new(spec: &GhashSpec, power_setup: u64) -> Option<Self> {
         let takes_every_cycle = |multiplier: &MultiplierSpec| multiplier.interval() == 1;
         let (multiplier, width, enough) = match spec {

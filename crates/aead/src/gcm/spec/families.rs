@@ -7,7 +7,6 @@ const BLOCK: u64 = 16;
 
 impl GhashSpec {
     /// The multiplier that it is built of.
-    #[must_use]
     pub const fn multiplier(&self) -> &MultiplierSpec {
         match self {
             Self::Serial { multiplier, .. }
@@ -34,7 +33,6 @@ impl GhashSpec {
     }
 
     /// Messages that may be hashed at the same time.
-    #[must_use]
     pub const fn messages(&self) -> u32 {
         match self {
             Self::MessageParallel { units, .. } => *units,
@@ -42,8 +40,6 @@ impl GhashSpec {
         }
     }
 
-    /// Tags per message.
-    #[must_use]
     pub const fn tags(&self) -> u32 {
         match self {
             Self::SubChains { chains, .. } => *chains,
@@ -52,7 +48,6 @@ impl GhashSpec {
     }
 
     /// Blocks of a chunk, which is what one chain takes before the next one takes over; none where there is one chain.
-    #[must_use]
     pub const fn chunk_blocks(&self) -> Option<u64> {
         match self {
             Self::SubChains { chains: 2.., chunk, .. } => Some(chunk.0 / BLOCK),
@@ -61,13 +56,11 @@ impl GhashSpec {
     }
 
     /// Whether a message's tag is GCM's own, so that any other AES-GCM can check it.
-    #[must_use]
     pub const fn wire_compatible(&self) -> bool {
         self.tags() == 1
     }
 
     /// Its name in a configuration.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Serial { .. } => "serial",
@@ -81,9 +74,6 @@ impl GhashSpec {
     }
 
     /// Says whether such a unit can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
             Self::Serial { multiplier, first_block } => {

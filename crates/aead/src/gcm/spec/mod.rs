@@ -55,7 +55,6 @@ pub enum ClockCheck {
 
 impl ClockCheck {
     /// Whether this is what a configuration that does not say means.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -323,9 +322,6 @@ pub(crate) const LONGEST: u64 = 1 << 20;
 
 impl EngineSpec {
     /// Says whether such an engine can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         self.rounds()?;
         self.aes.check()?;
@@ -338,9 +334,6 @@ impl EngineSpec {
     }
 
     /// AES rounds for this key size: 10, 12 or 14.
-    ///
-    /// # Errors
-    /// [`SpecError::KeyBits`] for any other key size.
     pub const fn rounds(&self) -> Result<u32, SpecError> {
         match self.key_bits {
             128 => Ok(10),
@@ -354,7 +347,6 @@ impl EngineSpec {
     /// 128 keystream blocks, and a GHASH unit of four products with four groups in flight on multipliers of two cycles of
     /// product and two of reduction. Nothing public states these figures; they are an assumption that carries 64 bytes per
     /// cycle.
-    #[must_use]
     pub const fn four_lanes() -> Self {
         let multiplier = MultiplierSpec {
             product: Cycles(2),
@@ -382,9 +374,6 @@ impl EngineSpec {
 
 impl AesSpec {
     /// Says whether such lanes can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         within("aes.lanes", self.lanes.into(), 1, 256)?;
         within("aes.rounds_in_hardware", self.rounds_in_hardware.into(), 1, 14)?;
@@ -394,20 +383,17 @@ impl AesSpec {
     }
 
     /// Times that a block passes through a lane's hardware.
-    #[must_use]
     pub const fn passes(&self, rounds: u32) -> u32 {
         rounds.div_ceil(self.rounds_in_hardware)
     }
 
     /// Cycles of one pass, which is also the number of blocks that a lane holds. Hardware rounds beyond the key's own are
     /// bypassed.
-    #[must_use]
     pub fn pass_cycles(&self, rounds: u32) -> u64 {
         u64::from(self.rounds_in_hardware.min(rounds) * self.registers_per_round).max(1)
     }
 
     /// Cycles from a counter block that enters a lane to its keystream block.
-    #[must_use]
     pub fn latency(&self, rounds: u32) -> u64 {
         u64::from(self.passes(rounds)) * self.pass_cycles(rounds)
     }
@@ -415,13 +401,11 @@ impl AesSpec {
 
 impl MultiplierSpec {
     /// Cycles from two operands to their reduced product.
-    #[must_use]
     pub const fn latency(&self) -> u64 {
         self.product.0 + self.reduction.0
     }
 
     /// Least cycles between two pairs of operands.
-    #[must_use]
     pub const fn interval(&self) -> u64 {
         128_u64.div_ceil(self.digit_bits as u64)
     }

@@ -27,11 +27,9 @@ pub struct Given<'a> {
     pub key: &'a [u8],
     /// The IV: one byte or more.
     pub iv: &'a [u8],
-    /// Additional authenticated data.
     pub aad: &'a [u8],
     /// The text that goes in.
     pub text: &'a [u8],
-    /// Which way.
     pub direction: SealOpen,
 }
 
@@ -76,7 +74,6 @@ crate::units::named! {
 pub struct StageValue {
     /// The first cycle in which it is valid; of what enters, the cycle in which it does.
     pub cycle: u64,
-    /// Which stage.
     pub stage: Stage,
     /// What a counter or a state becomes (`h`, `mask`, `text`), what enters GHASH (`iv`, `aad`, `text`, `length`), whose product it is (`multiplier`, `table`,
     /// `weighting`), or what kind of register an accumulator is.
@@ -107,7 +104,6 @@ pub struct StageValue {
 
 impl StageValue {
     /// A block of text at the output.
-    #[must_use]
     pub fn text_out(cycle: u64, block: u64, value: Vec<u8>) -> Self {
         Self { block: Some(block), ..Self::new(cycle, Stage::TextOut, value) }
     }

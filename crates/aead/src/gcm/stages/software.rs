@@ -25,7 +25,6 @@ pub struct Software<'a> {
 pub struct Parting<'a> {
     /// What the engine shows.
     pub stage: &'a StageValue,
-    /// What software says.
     pub expected: Vec<u8>,
 }
 
@@ -46,19 +45,16 @@ impl<'a> Software<'a> {
     }
 
     /// The text that comes out.
-    #[must_use]
     pub fn output(&self) -> &[u8] {
         &self.output
     }
 
     /// The tag; of several chains, each.
-    #[must_use]
     pub fn tags(&self) -> &[[u8; 16]] {
         &self.tags
     }
 
     /// What a stage must show; nothing where that depends on how GHASH is organised.
-    #[must_use]
     pub fn expected(&self, stage: &StageValue) -> Option<Vec<u8>> {
         let (block, unit) = (stage.block.unwrap_or_default(), stage.unit.unwrap_or_default());
         let of_16 = |bytes: [u8; 16]| Some(bytes.to_vec());
@@ -89,7 +85,6 @@ impl<'a> Software<'a> {
     }
 
     /// The first stage of a recording that shows something else.
-    #[must_use]
     pub fn parting<'b>(&self, stages: &'b [StageValue]) -> Option<Parting<'b>> {
         stages.iter().find_map(|stage| {
             let expected = self.expected(stage).filter(|expected| *expected != stage.value)?;

@@ -53,12 +53,9 @@ pub enum StandaloneError {
     },
 }
 
-/// What came out.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// The key.
     pub key: String,
-    /// By message.
     pub messages: Vec<MessageOutcome>,
     /// The first blocks of the first message, register by register.
     pub trace: Option<Trace>,

@@ -25,12 +25,10 @@ pub struct Trace {
     pub accumulators: Vec<RegisterTrace>,
 }
 
-/// One text block.
 #[derive(Debug, Clone, Serialize)]
 pub struct BlockTrace {
     /// From 0.
     pub block: u64,
-    /// What is enciphered.
     pub counter: String,
     /// The AES state after round 0 (the first key addition) to the last round, which is the keystream.
     pub aes_rounds: Vec<String>,
@@ -47,11 +45,9 @@ pub struct BlockTrace {
 pub struct RegisterTrace {
     /// The first cycle in which it shows it.
     pub cycle: u64,
-    /// Its name.
     pub name: &'static str,
     /// Its index among those of that name.
     pub index: usize,
-    /// The value.
     pub value: String,
 }
 

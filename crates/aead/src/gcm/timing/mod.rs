@@ -41,9 +41,7 @@ const MOST_PORTS: u64 = 256;
 /// What a burst waited for last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limit {
-    /// Its keystream.
     Aes,
-    /// The authenticator.
     Ghash,
     /// Earlier text: the engine takes a block per lane and cycle, and had not taken all when this burst came.
     Ports,
@@ -75,9 +73,7 @@ pub struct Finished {
 /// Cycles in which text was there and could not be taken at the ports' full rate, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waits {
-    /// For keystream.
     pub aes: u64,
-    /// For the authenticator.
     pub ghash: u64,
 }
 
@@ -120,9 +116,6 @@ pub struct Timing {
 
 impl Timing {
     /// An engine at rest in cycle 0, without a key.
-    ///
-    /// # Errors
-    /// What [`EngineSpec::check`] says.
     pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
         spec.check()?;
         if spec.control.is_some() {
@@ -155,9 +148,6 @@ impl Timing {
     }
 
     /// The AES lanes of an engine whose GHASH is elsewhere: a message ends once its mask is there and its last text is through.
-    ///
-    /// # Errors
-    /// What [`EngineSpec::check`] says.
     pub fn of_aes(spec: &EngineSpec) -> Result<Self, SpecError> {
         let multiplier = MultiplierSpec { product: Cycles(1), reduction: Cycles(0), ..spec.ghash.multiplier().clone() };
         let ghash = GhashSpec::Aggregated {
@@ -171,9 +161,6 @@ impl Timing {
     }
 
     /// The GHASH of an engine whose AES lanes are elsewhere: it takes ciphertext as it comes.
-    ///
-    /// # Errors
-    /// What [`EngineSpec::check`] says.
     pub fn of_ghash(spec: &EngineSpec) -> Result<Self, SpecError> {
         let mut timing = Self::new(spec)?;
         // H comes through the lanes of whoever loads the key.
@@ -487,26 +474,22 @@ impl Timing {
     }
 
     /// Earliest cycle in which anything of a message that starts in cycle `at` can happen.
-    #[must_use]
     pub fn may_start(&self, at: u64) -> u64 {
         at.max(self.tags[0])
     }
 
     /// Cycles up to `until` in which the engine had work: a key to load, AAD or text to take, or a tail to finish. A
     /// burst counts from the cycle in which it was visible. `until` is not before the burst that was accepted last.
-    #[must_use]
     pub fn busy(&self, until: u64) -> u64 {
         self.work.until(until)
     }
 
     /// The latest stretches of that work, oldest first; they may reach into the future, and the last may still grow.
-    #[must_use]
     pub const fn stretches(&self) -> &[(u64, u64)] {
         &self.work.recent
     }
 
     /// Cycles in which text waited, since the engine was built.
-    #[must_use]
     pub const fn waits(&self) -> Waits {
         self.waits
     }

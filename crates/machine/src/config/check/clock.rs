@@ -23,7 +23,6 @@ fn does_not_close(machine: &MachineSpec) -> Option<String> {
 impl MachineSpec {
     /// What the clocks of copy engines and of their engines have to hold: engines that seal and that open, and the tag queue. None where no copy engine seals, or its parts
     /// were not synthesised.
-    #[must_use]
     pub fn timing(&self) -> Option<Timing> {
         let opens = self.copy_engine.open_ghash.as_ref();
         let valid = self.engine.check().is_ok()
@@ -50,7 +49,6 @@ impl MachineSpec {
     }
 
     /// What is to be said of every figure of the machine, if its engines do not close at their clock.
-    #[must_use]
     pub fn does_not_close(&self) -> Option<String> {
         self.timing()?.refusal()
     }

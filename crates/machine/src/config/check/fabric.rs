@@ -8,10 +8,8 @@ use crate::units::Bytes;
 /// Most links of a GPU, and copy engines that serve its peers: each has an engine of its own.
 const MOST_LINKS: u32 = 256;
 
-/// Longest packet.
 const LONGEST_PACKET: Bytes = Bytes(64 << 10);
 
-/// Longest message.
 const LONGEST_MESSAGE: Bytes = Bytes(1 << 30);
 
 /// Most packets that a receiver has room for.

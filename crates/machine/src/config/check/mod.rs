@@ -32,7 +32,6 @@ struct Rule {
     path: &'static str,
     /// Why the machine is refused, if it is.
     broken: fn(&MachineSpec) -> Option<String>,
-    /// What to do.
     remedy: &'static str,
 }
 

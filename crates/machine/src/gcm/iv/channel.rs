@@ -31,13 +31,11 @@ pub struct Stream {
 
 impl Stream {
     /// A stream at a given IV: `last` is the one used last.
-    #[must_use]
     pub fn at(last: Iv, mask: IvMask) -> Self {
         Self { last, mask }
     }
 
     /// The mask of the key in use.
-    #[must_use]
     pub fn mask(&self) -> IvMask {
         self.mask
     }
@@ -53,9 +51,6 @@ impl Stream {
     }
 
     /// As [`Stream::advance`], masked.
-    ///
-    /// # Errors
-    /// As [`Stream::advance`].
     pub fn next_nonce(&mut self) -> Result<Nonce, IvError> {
         Ok(self.advance()?.nonce(self.mask))
     }

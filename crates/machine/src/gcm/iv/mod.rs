@@ -45,7 +45,6 @@ pub struct Nonce(pub [u8; 12]);
 /// An IV of a channel, before masking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Iv {
-    /// Channel counter.
     pub channel: u64,
     /// Message counter; 1 for the first message.
     pub message: u32,
@@ -53,7 +52,6 @@ pub struct Iv {
 
 impl Iv {
     /// Three little-endian dwords: message counter, channel counter low, channel counter high.
-    #[must_use]
     pub fn to_bytes(self) -> [u8; 12] {
         let mut bytes = [0; 12];
         bytes[..4].copy_from_slice(&self.message.to_le_bytes());
@@ -62,7 +60,6 @@ impl Iv {
     }
 
     /// The nonce under `mask`.
-    #[must_use]
     pub fn nonce(self, mask: IvMask) -> Nonce {
         let mut bytes = self.to_bytes();
         for (byte, mask) in bytes.iter_mut().zip(mask.0) {

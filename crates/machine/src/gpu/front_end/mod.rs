@@ -135,7 +135,6 @@ struct Step {
 #[derive(Debug)]
 struct Held {
     message: JobId,
-    /// Of its PCE.
     place: usize,
     bytes: u64,
 }

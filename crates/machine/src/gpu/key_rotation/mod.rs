@@ -4,6 +4,7 @@
 //! when either direction has done strictly more. Sources: open-gpu-kernel-modules 595.45.04, conf_compute_key_rotation.c,
 //! conf_compute_key_rotation_gh100.c, conf_compute.c (KEY_ROTATION_THRESHOLD_DELTA).
 
+use crate::growth::outcome;
 use thiserror::Error;
 
 /// Distance from the lower to the upper threshold, in work units.
@@ -51,9 +52,6 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// The thresholds for an attacker advantage of 2^-`advantage`.
-    ///
-    /// # Errors
-    /// Outside 50 to 65.
     pub fn for_advantage(advantage: u32) -> Result<Self, AdvantageError> {
         let row = advantage.checked_sub(*ADVANTAGES.start()).ok_or(AdvantageError(advantage))?;
         let upper = *UPPER.get(row as usize).ok_or(AdvantageError(advantage))?;
@@ -69,11 +67,12 @@ impl Default for Thresholds {
     }
 }
 
-/// What one key has done, over all channels that use it, freed ones included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    pub bytes: u64,
-    pub messages: u64,
+outcome! {
+    /// What one key has done, over all channels that use it, freed ones included.
+    pub struct Work {
+        bytes: u64 = Count,
+        messages: u64 = Count,
+    }
 }
 
 impl Work {

@@ -38,7 +38,6 @@ pub const FIXED: &[Fixed] = &[
     Fixed { name: "copy_engine.iv", value: IV_BYTES, unit: "B", why: "an IV of AES-GCM as the open driver has it" },
 ];
 
-/// INTERRUPT_TYPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interrupt {
     #[default]

@@ -224,9 +224,6 @@ pub struct Pce {
 
 impl Pce {
     /// A PCE on `clock`. Without `keys` it carries no bytes; with them, `worker` opens them. `quarantined` is the plaintext that waits in all PCEs.
-    ///
-    /// # Errors
-    /// If the engine cannot be built.
     pub fn new(
         spec: PceSpec,
         keys: Option<Arc<Keys>>,

@@ -75,7 +75,6 @@ pub struct SharedEngine {
 
 impl SharedEngine {
     /// An engine, or its GHASH, with units for so many messages at once, on `clock` for `pces` PCEs, each `wire` cycles away.
-    #[must_use]
     pub fn new((mut timing, units): (Timing, u32), pces: usize, wire: u64, turns: Turns, clock: Clock) -> Self {
         // One key for each direction, from cycle 0 on.
         timing.load_key(0);

@@ -177,7 +177,6 @@ pub struct TagQueue {
 
 impl TagQueue {
     /// A tag queue whose comparators take `compare` cycles.
-    #[must_use]
     pub fn new(spec: &TagQueueSpec, compare: Cycles, clock: Clock) -> Self {
         Self {
             spec: spec.clone(),

@@ -19,7 +19,6 @@ use std::collections::HashMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CopyOutcome {
-    /// The API call.
     pub start: Femtos,
     /// When the driver had seen it done, or knew that it had failed. Under eager release this is before the verdict.
     pub end: Femtos,

@@ -110,7 +110,6 @@ impl HostState {
     }
 
     /// The same memory for messages of a format.
-    #[must_use]
     pub fn with_tags(self, format: Format) -> Self {
         Self { format, tags: format.tag_blocks(), ..self }
     }

@@ -20,7 +20,6 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// Maps `bytes` bytes of a copy.
     pub fn map(&mut self, copy: usize, bytes: u64) {
         self.mapped.insert(copy, bytes);
     }

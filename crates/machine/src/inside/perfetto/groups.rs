@@ -16,7 +16,6 @@ pub struct Group {
 pub struct GroupSlice {
     pub name: String,
     pub span: (Femtos, Femtos),
-    /// Of a copy.
     pub bytes: Option<u64>,
     /// What is to be noticed.
     pub note: Option<&'static str>,

@@ -29,7 +29,6 @@ pub struct InternedData {
     pub debug_annotation_names: Vec<InternedName>,
 }
 
-/// A name and its number.
 #[derive(Clone, PartialEq, Message)]
 pub struct InternedName {
     /// From 1.
@@ -46,7 +45,6 @@ pub struct TrackEvent {
     pub debug_annotations: Vec<Argument>,
     #[prost(enumeration = "EventType", tag = "9")]
     pub r#type: i32,
-    /// Its name, by number.
     #[prost(uint64, optional, tag = "10")]
     pub name_iid: Option<u64>,
     #[prost(uint64, tag = "11")]
@@ -79,7 +77,6 @@ pub enum EventType {
 /// An argument of an event.
 #[derive(Clone, PartialEq, Message)]
 pub struct Argument {
-    /// Its name, by number.
     #[prost(uint64, tag = "1")]
     pub name_iid: u64,
     #[prost(uint64, optional, tag = "3")]

@@ -126,7 +126,6 @@ impl Waves {
 
     /// Shows the registers of engines in PCEs as well: in a run with bytes those of one message, by its number in the run from 0; without a number those of
     /// message 0, or of all messages in a window. `of` gives the engine of a PCE.
-    #[must_use]
     pub fn with_engines(mut self, of: EngineOf, message: Option<u64>) -> Self {
         self.engines = Some(Engines::new(of, message, self.window));
         self

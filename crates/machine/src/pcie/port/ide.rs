@@ -71,7 +71,6 @@ pub(super) enum Verdict {
     Busy(Activity),
 }
 
-/// The sending half.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     aggregation: u32,
@@ -163,7 +162,6 @@ pub(super) enum Left {
     Discarded(Vec<Tlp>),
 }
 
-/// The receiving half.
 #[derive(Debug)]
 pub(super) struct Incoming {
     engine: Engine,

@@ -49,6 +49,7 @@ use super::{
     rate::SYMBOLS_PER_CYCLE,
     spec::{CreditSpec, LinkSpec},
 };
+use crate::growth::outcome;
 use crate::units::Fixed;
 use crate::{
     ports,
@@ -169,7 +170,6 @@ ports! {
 }
 
 impl Ports {
-    /// Sources of TLPs.
     #[inline]
     fn inputs(&self) -> usize {
         self.send.len() + self.root.is_some() as usize
@@ -185,37 +185,35 @@ impl Ports {
     }
 }
 
-/// Traffic sent by a port.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// TLPs, replays included.
-    pub tlps: u64,
-    /// DLLPs.
-    pub dllps: u64,
-    /// Payload bytes of TLPs, replays included.
-    pub payload_bytes: u64,
-    /// Bytes of tokens, headers, payloads and CRCs.
-    pub wire_bytes: u64,
-    /// TLPs sent again.
-    pub replays: u64,
-    /// Times that this port has entered Recovery because of what it received or failed to have acknowledged.
-    pub recoveries: u64,
-    /// TLP frames refused for their LCRC.
-    pub bad_lcrc: u64,
-    /// Frames refused for their token.
-    pub bad_tokens: u64,
-    /// TLPs refused because one before them is missing.
-    pub out_of_sequence: u64,
-    /// DLLPs dropped for their CRC.
-    pub bad_dllps: u64,
-    /// TLPs that came a second time and were dropped.
-    pub duplicates: u64,
-    /// Bytes of prefixes, PCRCs and MACs of IDE, replays included.
-    pub ide_bytes: u64,
-    /// MACs of IDE that were wrong. The first makes the stream insecure.
-    pub bad_macs: u64,
-    /// TLPs discarded because their stream is insecure.
-    pub discarded: u64,
+outcome! {
+    /// Traffic sent by a port.
+    pub struct Traffic {
+        tlps: u64 = Count,
+        dllps: u64 = Sum,
+        /// Payload bytes of TLPs, replays included.
+        payload_bytes: u64 = Count,
+        /// Bytes of tokens, headers, payloads and CRCs.
+        wire_bytes: u64 = Sum,
+        replays: u64 = Sum,
+        /// Times that this port has entered Recovery because of what it received or failed to have acknowledged.
+        recoveries: u64 = Sum,
+        /// TLP frames refused for their LCRC.
+        bad_lcrc: u64 = Sum,
+        /// Frames refused for their token.
+        bad_tokens: u64 = Sum,
+        /// TLPs refused because one before them is missing.
+        out_of_sequence: u64 = Sum,
+        /// DLLPs dropped for their CRC.
+        bad_dllps: u64 = Sum,
+        /// TLPs that came a second time and were dropped.
+        duplicates: u64 = Sum,
+        /// Bytes of prefixes, PCRCs and MACs of IDE, replays included.
+        ide_bytes: u64 = Count,
+        /// MACs of IDE that were wrong. The first makes the stream insecure.
+        bad_macs: u64 = Sum,
+        /// TLPs discarded because their stream is insecure.
+        discarded: u64 = Sum,
+    }
 }
 
 impl Traffic {
@@ -259,7 +257,6 @@ pub struct Port {
 
 impl Port {
     /// A port whose MAC runs on `clock`, the same for both ends. A flight time of zero is one of a cycle.
-    #[must_use]
     pub fn new(spec: &LinkSpec, side: Side, clock: Clock) -> Self {
         let (upper, lower) = (&spec.host_credits, &spec.gpu_credits);
         let (own, partner) = if side.is_upper() { (upper, lower) } else { (lower, upper) };
@@ -293,7 +290,6 @@ impl Port {
     }
 
     /// The same of a GPU that is not the first below its root complex: its requests say which it is.
-    #[must_use]
     pub const fn of_requester(mut self, requester: u8) -> Self {
         self.requester = requester;
         self
@@ -310,13 +306,11 @@ impl Port {
     }
 
     /// What it has sent so far.
-    #[must_use]
     pub const fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
     /// Whether IDE has found a wrong MAC in what it received, and takes nothing any more.
-    #[must_use]
     pub fn insecure(&self) -> bool {
         self.receiver.ide.as_ref().is_some_and(|ide| !ide.secure)
     }
@@ -370,7 +364,6 @@ impl Port {
     }
 
     /// How long after its date a wire to a port may defer what can be: an Ack of it is due a little later.
-    #[must_use]
     pub fn window(spec: &LinkSpec, clock: Clock) -> Femtos {
         Femtos(clock.edge(spec.ack_latency.0).0.saturating_sub(1))
     }

@@ -42,7 +42,6 @@ impl ReplayBuffer {
         }
     }
 
-    /// TLPs in it.
     pub const fn len(&self) -> usize {
         self.tlps.len()
     }

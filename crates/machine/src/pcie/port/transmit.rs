@@ -178,7 +178,6 @@ impl Sending {
 }
 
 impl Port {
-    /// Fills this cycle.
     #[inline]
     pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports) -> Sending {
         if now.cycle >= self.transmitter.buffer.deadline() && !self.recovering(now.cycle) {

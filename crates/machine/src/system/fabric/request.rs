@@ -9,13 +9,11 @@ use crate::{
 /// A collective: what each GPU does, and what is in its buffer.
 #[derive(Debug, Clone)]
 pub struct FabricRequest {
-    /// By GPU.
     pub programs: Vec<Program>,
     /// How text is passed on.
     pub protocol: Protocol,
     /// When the GPUs begin.
     pub begin: Femtos,
-    /// By GPU.
     pub memories: Vec<Memory>,
     /// Seed of keys, and of the bits that faults pick.
     pub seed: u64,
@@ -23,6 +21,5 @@ pub struct FabricRequest {
     pub kernel: Kernel,
     /// In which order units tick at one instant.
     pub order: Order,
-    /// Faults.
     pub injections: Vec<Injection>,
 }

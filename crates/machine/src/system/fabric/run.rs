@@ -34,7 +34,6 @@ pub struct RankOutcome {
 pub struct FabricOutcome {
     /// When the last GPU was done, or when something was refused.
     pub end: Femtos,
-    /// By GPU.
     pub ranks: Vec<RankOutcome>,
     /// Why it did not end, if it did not: a tag that was wrong, a packet that did not fit, or one that never came.
     pub refused: Option<String>,
@@ -44,22 +43,17 @@ pub struct FabricOutcome {
     pub digests: Vec<(String, u64)>,
     /// What became of the faults.
     pub effects: Vec<Effect>,
-    /// Ticks executed.
     pub ticks: u64,
 }
 
 impl FabricOutcome {
     /// Whether all GPUs have finished.
-    #[must_use]
     pub fn complete(&self) -> bool {
         self.ranks.iter().all(|rank| rank.finished.is_some())
     }
 }
 
 /// The fault points of a collective.
-///
-/// # Errors
-/// If the netlist cannot be built.
 pub fn fabric_fault_points(machine: &MachineSpec, mut request: FabricRequest) -> Result<Vec<FaultPoint>, RunError> {
     let built = netlist(machine, &mut request)?;
     Ok(all_points(&built.netlist))

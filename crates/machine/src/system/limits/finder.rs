@@ -113,7 +113,6 @@ impl Names {
     }
 }
 
-/// Finds candidates.
 pub(super) struct Finder<'r> {
     pub machine: &'r MachineSpec,
     pub subject: Subject,
@@ -343,7 +342,6 @@ impl<'r> Finder<'r> {
     }
 }
 
-/// So many cycles of a clock.
 pub(super) fn time(cycles: Cycles, clock: Frequency) -> Femtos {
     Femtos((u128::from(cycles.0) * 1_000_000_000_000_000 / u128::from(clock.0.max(1))).min(u128::from(u64::MAX)) as u64)
 }

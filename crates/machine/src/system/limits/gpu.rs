@@ -130,7 +130,6 @@ fn engines(finder: &mut Finder<'_>) {
     }
 }
 
-/// Verdicts.
 fn tags(finder: &mut Finder<'_>) {
     if !finder.machine.sealed_path() {
         return;

@@ -61,7 +61,6 @@ pub(super) fn candidates(
     finder.candidates(LEAST)
 }
 
-/// Nothing limits.
 fn none() -> Limiter {
     Limiter { unit: "none".into(), state: "idle".into(), fraction: 0.0, parameter: None, behind: None }
 }

@@ -20,7 +20,6 @@ pub struct Units {
     pub memory: HostState,
 }
 
-/// A session.
 pub struct Host {
     pub driver: Key<Driver>,
     pub cipher: Key<Cipher>,
@@ -48,7 +47,6 @@ fn workers(
     (netlist.add(path, clocks.cpu, unit, ports), HelperPorts { jobs, done })
 }
 
-/// Adds a session.
 pub fn add(
     netlist: &mut Netlist,
     machine: &MachineSpec,

@@ -36,11 +36,9 @@ pub struct Endpoint<'a> {
 
 /// The GPU's ends of a link.
 pub struct GpuEnds {
-    /// By PCE.
     pub requests: Vec<Out<Tlp>>,
     /// By PCE that reads host memory.
     pub completions: Vec<In<Tlp>>,
-    /// The scheduler's.
     pub semaphores: Out<Tlp>,
     pub doorbells: In<Tlp>,
 }

@@ -38,7 +38,6 @@ pub enum CreditPhase {
     Init1,
     /// InitFC2.
     Init2,
-    /// UpdateFC.
     Update,
 }
 
@@ -80,9 +79,7 @@ pub enum DllpRepr {
         /// The partner's features have been received.
         ack: bool,
     },
-    /// Power management.
     Power(PowerRequest),
-    /// Vendor-specific.
     Vendor {
         /// The bytes after the type.
         content: [u8; 3],
@@ -94,7 +91,6 @@ pub enum DllpRepr {
     },
 }
 
-/// A power-management DLLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PowerRequest {
     /// PM_Enter_L1.
@@ -103,7 +99,6 @@ pub enum PowerRequest {
     EnterL23,
     /// PM_Active_State_Request_L1.
     ActiveStateRequestL1,
-    /// PM_Request_Ack.
     RequestAck,
 }
 
@@ -167,9 +162,6 @@ pub struct DllpView<'a> {
 
 impl<'a> DllpView<'a> {
     /// A view of four bytes, or of six with the CRC. The CRC itself is not checked here: see [`Self::check_crc`].
-    ///
-    /// # Errors
-    /// [`DllpError::Size`].
     pub const fn new_checked(bytes: &'a [u8]) -> Result<Self, DllpError> {
         match bytes.len() {
             4 | 6 => Ok(Self { bytes }),
@@ -177,20 +169,16 @@ impl<'a> DllpView<'a> {
         }
     }
 
-    /// The type byte.
-    #[must_use]
     pub const fn code(&self) -> u8 {
         self.bytes[field::TYPE]
     }
 
     /// The 24 bits after the type.
-    #[must_use]
     pub fn content(&self) -> u32 {
         self.bytes[field::CONTENT].iter().fold(0, |value, &byte| value << 8 | u32::from(byte))
     }
 
     /// The four bytes that the CRC covers.
-    #[must_use]
     pub fn covered(&self) -> [u8; 4] {
         let mut covered = [0; 4];
         covered.copy_from_slice(&self.bytes[..BYTES]);
@@ -198,15 +186,11 @@ impl<'a> DllpView<'a> {
     }
 
     /// The CRC as received, if it is there.
-    #[must_use]
     pub fn crc(&self) -> Option<[u8; 2]> {
         self.bytes.get(field::CRC).map(|crc| [crc[0], crc[1]])
     }
 
     /// Compares the CRC, if it is there.
-    ///
-    /// # Errors
-    /// [`DllpError::Crc`].
     pub fn check_crc(&self) -> Result<(), DllpError> {
         let expected = crc::dllp(self.covered());
         match self.crc() {
@@ -218,9 +202,6 @@ impl<'a> DllpView<'a> {
 
 impl DllpRepr {
     /// The values of a DLLP. The CRC is not looked at, and reserved bits are ignored.
-    ///
-    /// # Errors
-    /// [`DllpError::ReservedType`].
     pub fn parse(view: &DllpView<'_>) -> Result<Self, DllpError> {
         let (code, content) = (view.code(), view.content());
         let [_, bytes @ ..] = content.to_be_bytes();
@@ -250,7 +231,6 @@ impl DllpRepr {
     }
 
     /// The four bytes of the DLLP. Values are cut to their width.
-    #[must_use]
     pub fn emit(&self) -> [u8; BYTES] {
         let (code, content) = match *self {
             Self::Ack { sequence } => (ACK, u32::from(sequence & 0xfff)),
@@ -271,7 +251,6 @@ impl DllpRepr {
     }
 
     /// The six bytes with the CRC.
-    #[must_use]
     pub fn emit_with_crc(&self) -> [u8; 6] {
         let [a, b, c, d] = self.emit();
         let [e, f] = crc::dllp([a, b, c, d]);
@@ -279,7 +258,6 @@ impl DllpRepr {
     }
 
     /// The name of the type, as in the field `type` of the JSON form.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.kind().name
     }
@@ -290,7 +268,6 @@ impl DllpRepr {
     }
 
     /// Labels and values, as text has them: all but credits, which have a meaning of their own.
-    #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         self.kind().rows(&self.emit())
     }

@@ -64,7 +64,6 @@ const fn steps() -> [u64; 256] {
 }
 
 /// The check bytes of some bytes in the order in which they are sent: lowest coefficient first.
-#[must_use]
 pub fn of(bytes: &[u8]) -> [u8; BYTES] {
     let step = |register: u64, &byte: &u8| register << 8 ^ STEPS[usize::from((register >> 56) as u8 ^ byte)];
     bytes.iter().fold(0, step).to_le_bytes()

@@ -18,7 +18,6 @@ use super::{BYTES, field, galois::Field};
 
 /// The polynomial of the field, bit 8 for x^8.
 pub const POLYNOMIAL: u16 = 0x11d;
-/// Groups.
 pub const GROUPS: usize = 3;
 /// The exponent of alpha that weighs the first byte of a group; each byte after it has one less.
 const FIRST_WEIGHT: usize = 84;

@@ -40,7 +40,6 @@ pub const DLP_BYTES: usize = 6;
 /// Greatest sequence number. Assumed: 0 is that of the IDLE flit, so numbers go from 1 to this and begin again at 1.
 pub const LAST_SEQUENCE: u16 = 0x3ff;
 
-/// The field map.
 mod field {
     use std::ops::Range;
     pub const TLP: Range<usize> = 0..236;

@@ -33,8 +33,6 @@ pub enum Usage {
 }
 
 impl Usage {
-    /// From two bits.
-    #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::Nop,
@@ -43,8 +41,6 @@ impl Usage {
         }
     }
 
-    /// The two bits.
-    #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
             Self::Nop => 0,
@@ -70,14 +66,10 @@ pub enum ReplayCommand {
 impl ReplayCommand {
     const ALL: [Self; 4] = [Self::Explicit, Self::Ack, Self::StandardNak, Self::SelectiveNak];
 
-    /// From two bits.
-    #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self::ALL[(bits & 3) as usize]
     }
 
-    /// The two bits.
-    #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
     }
@@ -103,7 +95,6 @@ pub struct Dlp {
 
 impl Dlp {
     /// The values; every six bytes are a DLP.
-    #[must_use]
     pub fn parse(bytes: [u8; DLP_BYTES]) -> Self {
         let get = |name| DLP[0].get(&bytes, name).unwrap_or_default();
         Self {
@@ -117,7 +108,6 @@ impl Dlp {
     }
 
     /// The six bytes. Values are cut to their width.
-    #[must_use]
     pub fn emit(&self) -> [u8; DLP_BYTES] {
         let mut bytes = [0; DLP_BYTES];
         for (name, value) in [
@@ -134,7 +124,6 @@ impl Dlp {
     }
 
     /// Labels and values, as text has them: all but the DLLP and what the sequence number means.
-    #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         DLP[0].rows(&self.emit())
     }
@@ -168,19 +157,16 @@ impl TryFrom<Given<Self>> for Dlp {
 pub struct FlitRepr {
     /// The data link layer's part.
     pub dlp: Dlp,
-    /// The TLP area.
     pub tlp: [u8; TLP_BYTES],
 }
 
 impl FlitRepr {
     /// The values of a flit. CRC and ECC are not looked at: see [`super::receive`].
-    #[must_use]
     pub fn parse(view: &FlitView<'_>) -> Self {
         Self { dlp: Dlp::parse(view.dlp()), tlp: view.tlp() }
     }
 
     /// The bytes of the flit, with CRC and ECC.
-    #[must_use]
     pub fn emit(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[field::TLP].copy_from_slice(&self.tlp);

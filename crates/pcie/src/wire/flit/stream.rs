@@ -23,7 +23,6 @@ pub enum Piece {
         /// One of them has other bits set than zeros, which a receiver ignores.
         reserved_bits: bool,
     },
-    /// A whole TLP.
     Tlp(Vec<u8>),
 }
 
@@ -45,7 +44,6 @@ impl Assembler {
     }
 
     /// What is left: the beginning of a TLP whose end has not come, or what could not be read.
-    #[must_use]
     pub fn rest(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
@@ -89,7 +87,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The bytes of a piece.
     fn bytes(piece: &Piece) -> Vec<u8> {
         match piece {
             Piece::Nop { count, .. } => vec![0; 4 * count],
@@ -108,7 +105,6 @@ mod tests {
         (pieces, assembler.rest().to_vec())
     }
 
-    /// A write of so many DW.
     fn write(dw: u16) -> Vec<u8> {
         let [high, low] = dw.to_be_bytes();
         let header = [0x60, 0, high & 3, low, 1, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0];

@@ -41,41 +41,30 @@ fn part<const LEN: usize>(bytes: &[u8]) -> [u8; LEN] {
 
 impl<'a> FlitView<'a> {
     /// A view of exactly one flit. Neither CRC nor ECC is checked here: see [`Self::check_crc`] and [`receive`].
-    ///
-    /// # Errors
-    /// [`FlitError::Size`].
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FlitError> {
         bytes.try_into().map(|bytes| Self { bytes }).map_err(|_| FlitError::Size { have: bytes.len() })
     }
 
-    /// The TLP area.
-    #[must_use]
     pub fn tlp(&self) -> [u8; TLP_BYTES] {
         part(&self.bytes[field::TLP])
     }
 
     /// The bytes of the data link layer.
-    #[must_use]
     pub fn dlp(&self) -> [u8; DLP_BYTES] {
         part(&self.bytes[field::DLP])
     }
 
     /// The CRC as received.
-    #[must_use]
     pub fn crc(&self) -> [u8; crc::BYTES] {
         part(&self.bytes[field::CRC])
     }
 
     /// The bytes of the ECC as received.
-    #[must_use]
     pub fn ecc(&self) -> [u8; 6] {
         part(&self.bytes[field::ECC])
     }
 
     /// Compares the CRC.
-    ///
-    /// # Errors
-    /// [`FlitError::Crc`].
     pub fn check_crc(&self) -> Result<(), FlitError> {
         let (expected, found) = (crc::of(&self.bytes[..field::CRC.start]), self.crc());
         if found == expected { Ok(()) } else { Err(FlitError::Crc { expected, found }) }
@@ -96,7 +85,6 @@ pub struct Received {
 }
 
 /// Corrects a flit, then checks its CRC.
-#[must_use]
 pub fn receive(bytes: &[u8; BYTES]) -> Received {
     let mut bytes = *bytes;
     let verdicts = ecc::correct(&mut bytes);

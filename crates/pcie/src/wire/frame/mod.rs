@@ -21,15 +21,12 @@ pub use symbols::{SymbolError, Symbols, emit_symbols_dllp, emit_symbols_tlp, rea
 /// What is around a TLP on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
-    /// STP token.
     pub token: [u8; 4],
-    /// LCRC.
     pub lcrc: [u8; 4],
 }
 
 impl Envelope {
     /// Token and LCRC of a TLP in pieces: `header` with its prefixes, data, digest.
-    #[must_use]
     pub fn seal(sequence: u16, header: &[u8], payload: &[u8], digest: Option<[u8; 4]>) -> Self {
         let dw = (header.len() + payload.len()) / 4 + usize::from(digest.is_some()) + 2;
         let length = u16::try_from(dw).unwrap_or(token::MAX_LENGTH);
@@ -99,25 +96,20 @@ pub enum TlpFault {
 /// A TLP in its frame. The token was good; whether the rest is, [`Self::fault`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FramedTlp<'a> {
-    /// Sequence number.
     pub sequence: u16,
     /// The TLP: prefixes, header, data, digest.
     pub tlp: &'a [u8],
-    /// LCRC as received.
     pub lcrc: [u8; 4],
-    /// An EDB follows.
     pub edb: bool,
 }
 
 impl FramedTlp<'_> {
     /// Properly nullified: dropped without Ack or Nak.
-    #[must_use]
     pub fn nullified(&self) -> bool {
         self.edb && self.lcrc == crc::inverted(crc::lcrc(self.sequence, self.tlp, &[], None))
     }
 
     /// What is wrong at the link layer, if anything; a nullified TLP is in order.
-    #[must_use]
     pub fn fault(&self) -> Option<TlpFault> {
         let (expected, found) = (crc::lcrc(self.sequence, self.tlp, &[], None), self.lcrc);
         match (self.edb, found == expected, found == crc::inverted(expected)) {
@@ -129,7 +121,6 @@ impl FramedTlp<'_> {
     }
 
     /// The disagreement of token and header about the length, if there is one and the header can be read.
-    #[must_use]
     pub fn length_fault(&self) -> Option<TlpFault> {
         let header_dw = TlpView::new_header(self.tlp).ok()?.total_bytes() / 4 + 2;
         let token_dw = (self.tlp.len() / 4 + 2) as u16;
@@ -140,11 +131,9 @@ impl FramedTlp<'_> {
 /// One thing in a stream of gen3 to gen5 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framed<'a> {
-    /// A TLP.
     Tlp(FramedTlp<'a>),
     /// A DLLP: four bytes and the CRC as received.
     Dllp(&'a [u8; 6]),
-    /// Logical idle.
     Idle {
         /// Bytes in a row.
         bytes: usize,
@@ -175,9 +164,6 @@ pub enum FramingError {
 }
 
 /// Reads what is at the start of a gen3 to gen5 stream, and says how many bytes it takes: at least one.
-///
-/// # Errors
-/// [`FramingError`]; nothing after it can be read.
 pub fn read(stream: &[u8]) -> Result<(Framed<'_>, usize), FramingError> {
     match Token::decode(stream)? {
         Token::Stp(stp) => read_tlp(stream, stp),
@@ -218,7 +204,6 @@ pub fn emit_tlp(stream: &mut Vec<u8>, sequence: u16, tlp: &[u8], nullified: bool
 }
 
 /// The gen3 to gen5 frame of a DLLP.
-#[must_use]
 pub fn emit_dllp(dllp: &DllpRepr) -> [u8; 8] {
     let [a, b, c, d, e, f] = dllp.emit_with_crc();
     let [x, y] = token::SDP;

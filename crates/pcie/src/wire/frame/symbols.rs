@@ -11,10 +11,8 @@ const EDB: u8 = 0xfe;
 const TLP_OVERHEAD: usize = 8;
 const DLLP_BYTES: usize = 8;
 
-/// One frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symbols<'a> {
-    /// A TLP.
     Tlp(FramedTlp<'a>),
     /// A DLLP: four bytes and the CRC as received.
     Dllp(&'a [u8; 6]),
@@ -58,9 +56,6 @@ pub enum SymbolError {
 
 /// Reads the frame at the start of a gen1 or gen2 stream, and says how many bytes it takes. Where a TLP ends follows
 /// from its header.
-///
-/// # Errors
-/// [`SymbolError`]; nothing after it can be read.
 pub fn read_symbols(stream: &[u8]) -> Result<(Symbols<'_>, usize), SymbolError> {
     let have = stream.len();
     match *stream {
@@ -105,7 +100,6 @@ pub fn emit_symbols_tlp(stream: &mut Vec<u8>, sequence: u16, tlp: &[u8], nullifi
 }
 
 /// The gen1 and gen2 frame of a DLLP.
-#[must_use]
 pub fn emit_symbols_dllp(dllp: &DllpRepr) -> [u8; 8] {
     let [a, b, c, d, e, f] = dllp.emit_with_crc();
     [SDP, a, b, c, d, e, f, END]

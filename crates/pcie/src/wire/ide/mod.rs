@@ -27,11 +27,8 @@ use super::crc;
 
 /// First byte of the prefix: Fmt 100b, Type 10010b.
 pub const FIRST_BYTE: u8 = 0x92;
-/// Bytes of the prefix.
 pub const PREFIX_BYTES: usize = 4;
-/// Bytes of a MAC.
 pub const MAC_BYTES: usize = 12;
-/// Bytes of a PCRC.
 pub const PCRC_BYTES: usize = 4;
 /// Most TLPs that share a MAC.
 pub const LARGEST_AGGREGATE: usize = 8;
@@ -52,11 +49,9 @@ mod field {
 /// Which TLPs share a key, an IV and their MACs: the three kinds of flow control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubStream {
-    /// Writes and messages.
     Posted,
     /// Requests that are answered.
     NonPosted,
-    /// Answers.
     Completion,
 }
 
@@ -65,7 +60,6 @@ impl SubStream {
     pub const ALL: [Self; 3] = [Self::Posted, Self::NonPosted, Self::Completion];
 
     /// The number in the prefix.
-    #[must_use]
     pub const fn number(self) -> u8 {
         self as u8
     }
@@ -90,9 +84,6 @@ pub struct PrefixView<'a> {
 
 impl<'a> PrefixView<'a> {
     /// A view of four bytes.
-    ///
-    /// # Errors
-    /// [`PrefixError::NoPrefix`].
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, PrefixError> {
         let bytes = bytes.try_into().map_err(|_| PrefixError::NoPrefix)?;
         let view = Self { bytes };
@@ -104,37 +95,30 @@ impl<'a> PrefixView<'a> {
     }
 
     /// Posted TLPs sent since the last one of this sub-stream.
-    #[must_use]
     pub const fn posted_sent(&self) -> u8 {
         self.bytes[field::POSTED_SENT]
     }
 
-    /// Number of the stream.
-    #[must_use]
     pub const fn stream(&self) -> u8 {
         self.bytes[field::STREAM]
     }
 
     /// The sub-stream as it is, 3 bits.
-    #[must_use]
     pub const fn raw_sub_stream(&self) -> u8 {
         self.bytes[field::FLAGS] >> field::SUB_STREAM_SHIFT & 7
     }
 
     /// Whether a MAC ends the TLP.
-    #[must_use]
     pub const fn mac(&self) -> bool {
         self.flag(field::MAC)
     }
 
     /// Whether a PCRC is before the MAC.
-    #[must_use]
     pub const fn pcrc(&self) -> bool {
         self.flag(field::PCRC)
     }
 
     /// Bytes that follow the data: PCRC and MAC.
-    #[must_use]
     pub const fn trailer_bytes(&self) -> usize {
         self.mac() as usize * MAC_BYTES + self.pcrc() as usize * PCRC_BYTES
     }
@@ -145,9 +129,7 @@ impl<'a> PrefixView<'a> {
 pub struct PrefixRepr {
     /// Posted TLPs sent since the last one of this sub-stream; 0 in posted ones.
     pub posted_sent: u8,
-    /// Number of the stream.
     pub stream: u8,
-    /// The sub-stream.
     pub sub_stream: SubStream,
     /// P: a PCRC is before the MAC.
     pub pcrc: bool,
@@ -161,9 +143,6 @@ pub struct PrefixRepr {
 
 impl PrefixRepr {
     /// The values of a prefix. The reserved bit is ignored.
-    ///
-    /// # Errors
-    /// [`PrefixError::ReservedSubStream`].
     pub fn parse(view: &PrefixView<'_>) -> Result<Self, PrefixError> {
         let number = view.raw_sub_stream();
         let known = SubStream::ALL.into_iter().find(|known| known.number() == number);
@@ -179,7 +158,6 @@ impl PrefixRepr {
     }
 
     /// The four bytes of the prefix.
-    #[must_use]
     pub const fn emit(&self) -> [u8; PREFIX_BYTES] {
         let mut flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT;
         if self.pcrc {
@@ -204,7 +182,6 @@ impl PrefixRepr {
 }
 
 /// PCRC of the plaintext data under one MAC, as it is sent before it is encrypted.
-#[must_use]
 pub fn pcrc(data: &[u8]) -> [u8; PCRC_BYTES] {
     crc::plain(data)
 }

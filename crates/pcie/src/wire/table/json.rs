@@ -13,11 +13,8 @@ use std::{fmt, marker::PhantomData};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number.
     Number(u64),
-    /// Text.
     Text(String),
-    /// Yes or no.
     Flag(bool),
     /// A scale of credits.
     Scale(Scale),
@@ -119,7 +116,6 @@ pub(in crate::wire) struct Words {
     pub beside: &'static str,
 }
 
-/// Checks a range.
 pub(in crate::wire) fn range(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), FieldsError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(FieldsError::Range { field, value, low, high }) }
 }

@@ -17,7 +17,6 @@ pub type Run = (u8, u8, u8);
 /// What the bits of a field say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// Their value.
     Plain,
     /// Their value, but 0 stands for this one.
     ZeroIs(u64),
@@ -31,7 +30,6 @@ pub enum Code {
     Name,
     /// A scale of credits.
     Scale,
-    /// Yes or no.
     Flag,
 }
 
@@ -55,7 +53,6 @@ pub enum Due {
 /// How text shows a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Decimal.
     Decimal,
     /// Decimal, unless it is 0.
     NotZero,
@@ -67,7 +64,6 @@ pub enum Form {
     Bytes,
     /// Bus, device and function.
     Id,
-    /// A number of DW.
     Dw,
     /// The names of the bits that are set.
     Flags(&'static [(u64, &'static str)]),
@@ -82,9 +78,7 @@ pub enum Form {
 pub struct Field {
     /// Its name in JSON, and for faults.
     pub name: &'static str,
-    /// Its bits.
     pub runs: &'static [Run],
-    /// What they say.
     pub code: Code,
     /// When JSON must have it.
     pub due: Due,
@@ -103,7 +97,6 @@ pub struct Field {
 pub struct Kind {
     /// What it is called.
     pub name: &'static str,
-    /// Its first byte.
     pub first: u8,
     /// Which bits of the first byte tell the kind.
     pub mask: u8,
@@ -178,13 +171,10 @@ impl Field {
     }
 
     /// Whether it is a field of some kinds alone.
-    #[must_use]
     pub const fn is_own(&self) -> bool {
         matches!(self.due, Due::Own | Due::OwnOrZero | Due::OwnUnlessZero)
     }
 
-    /// How many bits it has.
-    #[must_use]
     pub fn bits(&self) -> u32 {
         self.runs.iter().map(|run| u32::from(run.2)).sum()
     }
@@ -194,7 +184,6 @@ impl Field {
     }
 
     /// Its bits. Those of bytes that are not there are 0.
-    #[must_use]
     pub fn raw(&self, bytes: &[u8]) -> u64 {
         let (mut value, mut at) = (0, 0);
         for &(byte, low, count) in self.runs {
@@ -215,8 +204,6 @@ impl Field {
         }
     }
 
-    /// Its value.
-    #[must_use]
     pub fn value(&self, bytes: &[u8]) -> u64 {
         match (self.code, self.raw(bytes)) {
             (Code::ZeroIs(full), 0) => full,
@@ -231,7 +218,6 @@ impl Field {
     }
 
     /// The least and the greatest value that it takes.
-    #[must_use]
     pub fn range(&self) -> (u64, u64) {
         match self.code {
             Code::ZeroIs(full) => (1, full),
@@ -266,31 +252,25 @@ impl Field {
 }
 
 /// Bus, device and function.
-#[must_use]
 pub fn id(id: u16) -> String {
     format!("{:02x}:{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7)
 }
 
 impl Kind {
     /// The kind of a packet with this first byte.
-    #[must_use]
     pub fn of(kinds: &'static [Self], first: u8) -> Option<&'static Self> {
         kinds.iter().find(|kind| first & kind.mask == kind.first)
     }
 
-    /// All fields.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
         self.fields.iter().copied().flatten()
     }
 
-    /// The field of this name.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields().find(|field| field.name == name)
     }
 
     /// The value of a field; none if this kind does not have it.
-    #[must_use]
     pub fn get(&self, bytes: &[u8], name: &str) -> Option<u64> {
         self.field(name).filter(|field| self.means(field, bytes)).map(|field| field.value(bytes))
     }
@@ -318,7 +298,6 @@ impl Kind {
     }
 
     /// Labels and values, as text has them.
-    #[must_use]
     pub fn rows(&self, bytes: &[u8]) -> Vec<(&'static str, String)> {
         let mut fields: Vec<_> = self.fields().filter(|field| self.means(field, bytes)).collect();
         fields.sort_by_key(|field| field.rank);
@@ -341,7 +320,6 @@ pub trait Family: Copy + Sized {
 }
 
 /// One field for each name that any of the kinds has.
-#[must_use]
 pub fn union(kinds: &'static [Kind]) -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in kinds.iter().flat_map(Kind::fields).filter(|field| field.due != Due::Never) {

@@ -5,7 +5,6 @@ use super::{Finding, MemoryOp, TlpRepr, TlpView, message};
 impl TlpView<'_> {
     /// What is wrong with the TLP as it stands, beyond its structure: values, reserved bits, ECRC. Empty if its type is
     /// reserved, which [`TlpRepr::parse`] reports.
-    #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         let Ok(repr) = TlpRepr::parse(self) else { return Vec::new() };
         let mut findings = repr.check();
@@ -52,7 +51,6 @@ pub const RULES: [Rule; 14] = [
 
 impl TlpRepr {
     /// What is wrong with the values of the header, rule by rule.
-    #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         RULES.iter().for_each(|rule| (rule.find)(self, &mut findings));
@@ -60,7 +58,6 @@ impl TlpRepr {
     }
 
     /// Bytes of the operand of an AtomicOp, of which a CAS has two.
-    #[must_use]
     pub fn operand_bytes(&self) -> Option<u32> {
         let operands = if self.does(MemoryOp::CompareSwap) { 2 } else { 1 };
         self.atomic().then_some(u32::from(self.length_dw()) * 4 / operands)

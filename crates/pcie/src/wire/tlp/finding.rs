@@ -191,7 +191,6 @@ pub enum Finding {
 
 impl Finding {
     /// How bad it is.
-    #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
             Self::WideHeader { .. }
@@ -204,7 +203,6 @@ impl Finding {
     }
 
     /// A stable name for machines.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::PageCrossing { .. } => "page_crossing",

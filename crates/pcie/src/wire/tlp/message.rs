@@ -2,22 +2,17 @@
 
 use std::ops::RangeInclusive;
 
-/// What data a message has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageData {
-    /// None.
     Without,
-    /// So many DW.
     Dw(u16),
     /// None, or so many DW.
     UpTo(u16),
-    /// Any.
     Any,
 }
 
 impl MessageData {
     /// Whether so many DW are right.
-    #[must_use]
     pub const fn takes(self, have_dw: u16) -> bool {
         match self {
             Self::Without => have_dw == 0,

@@ -76,13 +76,11 @@ pub const MESSAGES: [(u8, &str); 27] = [
 ];
 
 /// The name for a code in a table such as [`STATUS`].
-#[must_use]
 pub fn name_of(table: &[(u8, &'static str)], code: u8) -> Option<&'static str> {
     table.iter().find(|row| row.0 == code).map(|row| row.1)
 }
 
 /// The name of a prefix by its first byte: PASID and IDE among the end-to-end ones, or what kind of prefix it is.
-#[must_use]
 pub fn prefix_name(first: u8) -> &'static str {
     match first {
         0x90 => "TPH prefix",

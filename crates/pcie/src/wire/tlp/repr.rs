@@ -22,13 +22,11 @@ pub struct Attributes {
 
 impl Attributes {
     /// From Attr\[2:0\].
-    #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self { no_snoop: bits & 1 != 0, relaxed_ordering: bits & 2 != 0, id_based_ordering: bits & 4 != 0 }
     }
 
     /// Attr\[2:0\].
-    #[must_use]
     pub const fn bits(self) -> u8 {
         self.no_snoop as u8 | (self.relaxed_ordering as u8) << 1 | (self.id_based_ordering as u8) << 2
     }
@@ -37,19 +35,13 @@ impl Attributes {
 /// What a request to memory does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryOp {
-    /// MRd.
     Read = 0x00,
-    /// MRdLk.
     ReadLocked = 0x01,
-    /// MWr.
     Write = 0x40,
     /// DMWr: a write that is answered, and that the completer may defer.
     DeferrableWrite = 0x5b,
-    /// FetchAdd.
     FetchAdd = 0x4c,
-    /// Unconditional swap.
     Swap = 0x4d,
-    /// Compare and swap.
     CompareSwap = 0x4e,
 }
 
@@ -98,9 +90,6 @@ impl TryFrom<Given<Self>> for TlpRepr {
 
 impl TlpRepr {
     /// A header of which all other fields are 0.
-    ///
-    /// # Errors
-    /// [`TlpError::ReservedType`].
     pub fn of(fmt: u8, code: u8) -> Result<Self, TlpError> {
         let first = fmt << 5 | code & 0x1f;
         Kind::of(&KINDS, first).map(|_| Self::known(first)).ok_or(TlpError::ReservedType { fmt, code })
@@ -115,7 +104,6 @@ impl TlpRepr {
     }
 
     /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    #[must_use]
     pub fn with(mut self, values: &[(&str, u64)]) -> Self {
         for (name, value) in values {
             self.kind.put(&mut self.bytes, name, *value);
@@ -124,25 +112,21 @@ impl TlpRepr {
     }
 
     /// The value of a field by its name; none if this kind does not have it.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<u64> {
         self.kind.get(&self.bytes, name)
     }
 
     /// Whether this kind has such a field.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.kind.field(name).is_some()
     }
 
     /// The value of a field, 0 where this kind does not have it.
-    #[must_use]
     pub fn value(&self, name: &str) -> u64 {
         self.get(name).unwrap_or_default()
     }
 
     /// A read or write of memory. Header form and byte enables follow from the address range.
-    #[must_use]
     pub fn memory(op: MemoryOp, request: Request, requester_id: u16, tag: u16, attributes: Attributes) -> Self {
         let (first_be, last_be) = request.byte_enables();
         let first = op as u8 | if request.address >> 32 != 0 { 0x20 } else { 0 };
@@ -158,7 +142,6 @@ impl TlpRepr {
     }
 
     /// A successful completion with data, for the read that `request` is the header of.
-    #[must_use]
     pub fn completion(request: &Self, piece: Completion, completer_id: u16) -> Self {
         let locked = u8::from(request.bytes[0] & 0xdf == MemoryOp::ReadLocked as u8);
         let same = ["tc", "attr", "requester_id", "tag"].map(|name| (name, request.value(name)));
@@ -171,73 +154,58 @@ impl TlpRepr {
     }
 
     /// Labels and values, as text has them.
-    #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         self.kind.rows(&self.bytes)
     }
 
     /// The name of the kind of TLP, for example `MWr64`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.kind.name
     }
 
     /// Length in DW, 1 to 1024; as it stands in completions and messages without data.
-    #[must_use]
     pub fn length_dw(&self) -> u16 {
         self.value("length_dw") as u16
     }
 
     /// Whether a digest (ECRC) follows the data.
-    #[must_use]
     pub const fn has_digest(&self) -> bool {
         self.bytes[2] & 0x80 != 0
     }
 
     /// Whether data follow the header.
-    #[must_use]
     pub const fn has_data(&self) -> bool {
         self.bytes[0] & 0x40 != 0
     }
 
     /// Whether the header has four DW.
-    #[must_use]
     pub const fn four_dw(&self) -> bool {
         self.bytes[0] & 0x20 != 0
     }
 
     /// Whether it is an AtomicOp.
-    #[must_use]
     pub const fn atomic(&self) -> bool {
         matches!(self.bytes[0] & 0xdf, 0x4c..=0x4e)
     }
 
-    /// Whether it does this in memory.
-    #[must_use]
     pub const fn does(&self, op: MemoryOp) -> bool {
         self.bytes[0] & 0xdf == op as u8
     }
 
     /// Of a message, how it is routed: 0 to root, 1 by address, 2 by ID, 3 broadcast, 4 local, 5 gathered to root.
-    #[must_use]
     pub const fn routing(&self) -> u8 {
         self.bytes[0] & 7
     }
 
-    /// DW of data.
-    #[must_use]
     pub fn payload_dw(&self) -> u16 {
         if self.has_data() { self.length_dw() } else { 0 }
     }
 
     /// DW of the whole TLP without prefixes.
-    #[must_use]
     pub fn total_dw(&self) -> u16 {
         3 + u16::from(self.four_dw()) + self.payload_dw() + u16::from(self.has_digest())
     }
 
-    /// The flow-control class.
-    #[must_use]
     pub fn class(&self) -> CreditClass {
         if self.has("status") {
             CreditClass::Completion
@@ -249,15 +217,11 @@ impl TlpRepr {
     }
 
     /// What the TLP costs in credits.
-    #[must_use]
     pub fn credits(&self) -> Credits {
         Credits::of(self.class(), self.payload_dw().into())
     }
 
     /// The fields of a header. Reserved bits are ignored; see [`Self::check`] for what may be wrong with the values.
-    ///
-    /// # Errors
-    /// [`TlpError::ReservedType`].
     pub fn parse(view: &TlpView<'_>) -> Result<Self, TlpError> {
         let mut parsed = Self::of(view.fmt(), view.code())?;
         parsed.kind.copy(view.header(), &mut parsed.bytes);
@@ -265,7 +229,6 @@ impl TlpRepr {
     }
 
     /// The header's bytes, 12 or 16.
-    #[must_use]
     pub fn emit(&self) -> &[u8] {
         &self.bytes[..if self.four_dw() { 16 } else { 12 }]
     }

@@ -105,43 +105,36 @@ impl<'a> TlpView<'a> {
     }
 
     /// Fmt, 3 bits: 0 and 1 without data, 2 and 3 with; 1 and 3 have a header of four DW.
-    #[must_use]
     pub fn fmt(&self) -> u8 {
         self.byte(0) >> 5
     }
 
     /// Type, 5 bits.
-    #[must_use]
     pub fn code(&self) -> u8 {
         self.byte(0) & 0x1f
     }
 
     /// Whether data follow the header.
-    #[must_use]
     pub fn has_data(&self) -> bool {
         self.fmt() & 2 != 0
     }
 
     /// Whether a digest (ECRC) ends the TLP.
-    #[must_use]
     pub fn td(&self) -> bool {
         self.byte(2) & 0x80 != 0
     }
 
     /// The Length field as it is, 10 bits.
-    #[must_use]
     pub fn raw_length(&self) -> u16 {
         u16::from(self.byte(2) & 3) << 8 | u16::from(self.byte(3))
     }
 
     /// The prefixes, each of four bytes.
-    #[must_use]
     pub fn prefixes(&self) -> &'a [[u8; 4]] {
         self.bytes[..self.start].as_chunks().0
     }
 
     /// The header, 12 or 16 bytes.
-    #[must_use]
     pub fn header(&self) -> &'a [u8] {
         &self.bytes[self.start..self.payload_start()]
     }
@@ -151,7 +144,6 @@ impl<'a> TlpView<'a> {
     }
 
     /// Bytes of data that the header announces.
-    #[must_use]
     pub fn payload_bytes(&self) -> usize {
         match (self.has_data(), self.raw_length()) {
             (false, _) => 0,
@@ -165,13 +157,11 @@ impl<'a> TlpView<'a> {
     }
 
     /// Bytes of the whole TLP: prefixes, digest, and what IDE puts behind them included.
-    #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.digest_end() + self.trailer_bytes()
     }
 
     /// The IDE prefix, if there is one.
-    #[must_use]
     pub fn ide(&self) -> Option<PrefixView<'a>> {
         self.prefixes().iter().find_map(|prefix| PrefixView::new_checked(prefix).ok())
     }
@@ -182,35 +172,30 @@ impl<'a> TlpView<'a> {
     }
 
     /// The PCRC, encrypted, if the IDE prefix announces one and it is there.
-    #[must_use]
     pub fn pcrc(&self) -> Option<[u8; 4]> {
         self.ide().filter(PrefixView::pcrc)?;
         self.bytes.get(self.digest_end()..)?.first_chunk().copied()
     }
 
     /// The MAC, if the IDE prefix announces one and it is there.
-    #[must_use]
     pub fn mac(&self) -> Option<[u8; MAC_BYTES]> {
         self.ide().filter(PrefixView::mac)?;
         self.bytes.get(self.total_bytes() - MAC_BYTES..)?.first_chunk().copied()
     }
 
     /// The data: all of them in a view of [`Self::new_checked`], else as much as is there.
-    #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         let start = self.payload_start();
         &self.bytes[start..self.bytes.len().min(start + self.payload_bytes())]
     }
 
     /// The digest, if the header announces one and it is there.
-    #[must_use]
     pub fn digest(&self) -> Option<[u8; 4]> {
         let start = self.payload_start() + self.payload_bytes();
         if self.td() { self.bytes.get(start..)?.first_chunk().copied() } else { None }
     }
 
     /// The ECRC that this TLP should carry: over end-to-end prefixes, header and data, variant bits set.
-    #[must_use]
     pub fn ecrc(&self) -> [u8; 4] {
         // Local prefixes stand first and are not covered.
         let local = self.prefixes().iter().take_while(|prefix| prefix[0] & 0x10 == 0).count();

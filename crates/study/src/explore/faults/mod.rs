@@ -180,9 +180,6 @@ pub enum CampaignError {
 
 /// Runs a campaign on so many threads; the answer does not depend on how many. `observer` is asked now and then whether to go on, and `ended`
 /// gets every set that has been run.
-///
-/// # Errors
-/// [`CampaignError`]; findings are no error.
 pub fn campaign(
     question: &Question,
     threads: usize,

@@ -58,7 +58,6 @@ pub struct Single {
 pub struct PointTally {
     /// The place and the kind of fault.
     pub point: String,
-    /// Distinct states.
     pub states: u64,
     #[serde(flatten)]
     pub tally: Tally,
@@ -172,9 +171,6 @@ struct Judged {
 }
 
 /// Tries every single fault of each copy of the question's workload, one copy after the other in a machine of its own.
-///
-/// # Errors
-/// [`CampaignError`]; findings are no error.
 pub fn single(
     question: &Question,
     extent: Extent,

@@ -34,7 +34,6 @@ pub struct Part {
 /// The parts of a parameter in one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Parts {
-    /// By itself.
     pub first_order: Part,
     /// By itself and together with others.
     pub total: Part,
@@ -90,7 +89,6 @@ impl Answers {
         [first, total].map(|sum| sum / count / variance)
     }
 
-    /// By parameter.
     fn indices(&self, seed: u64) -> Vec<Parts> {
         let (mean, points) = (self.mean(), self.a.len());
         let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -59,7 +59,6 @@ impl Study {
     }
 
     /// By what intervals of points are wider than their draws: those of one copy alone.
-    #[must_use]
     pub fn residuals(&self) -> Vec<Residual> {
         let alone = self.workload.as_ref().is_none_or(|workload| workload.alone().is_some());
         let drawn = self.spec.uncertainty.is_some() && alone;

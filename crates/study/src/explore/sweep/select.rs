@@ -182,7 +182,6 @@ pub struct Selection {
 /// A front, and the values in which its rows are equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Column and value.
     pub of: Vec<(String, Value)>,
     /// Its rows are those of the whole table.
     pub front: Front,

@@ -276,9 +276,6 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// The machines that draws make of one; `collectives` if these are run.
-///
-/// # Errors
-/// If it is none.
 pub fn drawn_machines(
     machine: &Layers,
     collectives: bool,
@@ -292,7 +289,6 @@ pub fn drawn_machines(
 }
 
 /// The 5th and the 95th percentile of the numbers that draws gave; none of none.
-#[must_use]
 pub fn interval_of(numbers: &[f64]) -> Option<[f64; 2]> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

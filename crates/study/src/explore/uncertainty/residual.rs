@@ -51,7 +51,6 @@ pub struct Residual {
 
 impl Residual {
     /// What all of them are, in words; nothing of none.
-    #[must_use]
     pub fn sentence(all: &[Self]) -> String {
         if all.is_empty() {
             return String::new();
@@ -82,7 +81,6 @@ const END_OF_NORMAL: f64 = 1.645;
 
 /// An interval of draws, wider by what the model leaves: 90 % of a normal distribution of that residual, in logarithms, independent of the draws. It holds
 /// the one of the draws.
-#[must_use]
 pub fn widened([low, high]: [f64; 2], simulated: f64, residual: f64) -> [f64; 2] {
     let beyond = |end: f64| ((end / simulated).ln().powi(2) + (END_OF_NORMAL * residual).powi(2)).sqrt();
     [simulated * (-beyond(low.min(simulated))).exp(), simulated * beyond(high.max(simulated)).exp()]

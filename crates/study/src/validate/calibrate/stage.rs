@@ -97,7 +97,6 @@ pub struct Tuned {
 }
 
 impl StageFile {
-    /// Reads a file.
     pub fn read(text: &str) -> Result<Self, StageError> {
         let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(Misread::toml(text, &error)))?;
         let mut names = HashSet::new();

@@ -186,7 +186,6 @@ impl<'t> Cells<'t> {
         if number > 0.0 { Ok(number) } else { Err(self.error(column, what(), "it must be more than 0")) }
     }
 
-    /// A whole number from `least` to `most`.
     pub fn whole(&self, column: &str, least: u64, most: u64) -> Result<u64, MeasuredError> {
         let number = self.number(column, 0.0)?;
         let range = least as f64..=most as f64;

@@ -100,7 +100,6 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, style, stages: with_stages, group: None, given: 0 })
     }
 
-    /// Writes a message.
     pub fn message(&mut self, message: &Message) -> io::Result<()> {
         self.given += 1;
         let case = &message.case;
@@ -127,7 +126,6 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the file.
     pub fn end(mut self) -> io::Result<W> {
         if matches!(self.style, Style::Wycheproof | Style::Acvp) {
             self.out.write_all(if self.group.is_some() { b"]}\n]}\n" } else { b"]}\n" })?;

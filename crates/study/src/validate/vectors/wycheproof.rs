@@ -42,7 +42,6 @@ enum Schema {
     Gmac,
 }
 
-/// Reads a file.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     let file: File = serde_json::from_str(text).map_err(|error| VectorError {
         place: Place::Line(error.line()),

@@ -99,9 +99,6 @@ impl WorkloadFile {
 
 impl WorkloadFile {
     /// Itself, if one thread of the host does all of it.
-    ///
-    /// # Errors
-    /// If there are several: a simulated session has one.
     pub fn of_one_thread(self) -> Result<Self, WorkloadFileError> {
         if !self.steps.iter().any(|step| matches!(step, WorkloadStep::Thread { .. })) {
             return Ok(self);

@@ -36,7 +36,6 @@ enum Destination {
     Accumulator(usize),
 }
 
-/// The registers.
 #[derive(Debug, Clone)]
 pub struct GhashUnit {
     lanes: Vec<ProductUnit<Destination>>,
@@ -58,7 +57,6 @@ pub struct GhashUnit {
 
 impl GhashUnit {
     /// A unit at rest.
-    #[must_use]
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         let (width, groups) = (width as usize, groups as usize);
         Self {
@@ -239,7 +237,6 @@ pub struct TimingModel {
 
 impl TimingModel {
     /// A unit at rest.
-    #[must_use]
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

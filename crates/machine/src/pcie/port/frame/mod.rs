@@ -20,7 +20,6 @@ use crate::{
 const TLP: &str = "tlp";
 const DLLP: &str = "dllp";
 
-/// A TLP in its frame.
 #[derive(Debug, Clone)]
 pub struct TlpFrame {
     /// STP token, as sent.
@@ -30,14 +29,11 @@ pub struct TlpFrame {
     /// A bit of the header that was inverted by its name, counted from 1; 0 if there is none. The header says nothing that a receiver believes before it has
     /// checked the LCRC, which cannot fit then.
     header_bit: u8,
-    /// What it carries.
     pub tlp: Tlp,
 }
 
-/// A DLLP in its frame.
 #[derive(Debug, Clone)]
 pub struct DllpFrame {
-    /// As sent.
     repr: DllpRepr,
     /// Its four bytes and their CRC, once they are written out.
     bytes: Option<[u8; 6]>,
@@ -46,9 +42,7 @@ pub struct DllpFrame {
 /// One thing on the wire.
 #[derive(Debug, Clone)]
 pub enum Frame {
-    /// A TLP.
     Tlp(TlpFrame),
-    /// A DLLP.
     Dllp(DllpFrame),
     /// Training sets that ask the partner into Recovery until a cycle of the MAC.
     Training {
@@ -68,7 +62,6 @@ pub enum PacketBytes {
 
 impl Frame {
     /// The packet as sent; none for training sets. What IDE adds to a TLP and makes of it is not in it.
-    #[must_use]
     pub fn packet(&self) -> Option<PacketBytes> {
         match self {
             Self::Tlp(frame) => Some(PacketBytes::Tlp(frame.bytes())),
@@ -89,7 +82,6 @@ impl Frame {
         Self::Tlp(TlpFrame { token, lcrc: None, header_bit: 0, tlp })
     }
 
-    /// Frames a DLLP.
     #[inline(always)]
     pub(super) const fn dllp(repr: DllpRepr) -> Self {
         Self::Dllp(DllpFrame { repr, bytes: None })
@@ -119,7 +111,6 @@ pub(super) fn word_of_dllp(repr: DllpRepr) -> u64 {
 
 impl DllpFrame {
     /// What it said as it was sent.
-    #[must_use]
     pub const fn repr(&self) -> DllpRepr {
         self.repr
     }
@@ -196,7 +187,6 @@ impl TlpFrame {
     }
 
     /// The LCRC, as sent.
-    #[must_use]
     pub fn lcrc(&self) -> [u8; 4] {
         self.lcrc.unwrap_or_else(|| self.tlp.lcrc(self.sequence()))
     }

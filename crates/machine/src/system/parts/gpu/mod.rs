@@ -38,7 +38,6 @@ use std::{
     sync::Arc,
 };
 
-/// A GPU.
 pub struct Gpu {
     /// Of the LCE that reads host memory, and of the one that writes it.
     pub front_ends: [Key<FrontEnd>; 2],
@@ -61,9 +60,6 @@ pub struct Shared {
 }
 
 /// Adds a GPU at `path` with these PCEs.
-///
-/// # Errors
-/// If a unit cannot be built.
 pub fn add(
     netlist: &mut Netlist,
     machine: &MachineSpec,

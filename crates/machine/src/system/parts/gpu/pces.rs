@@ -36,9 +36,6 @@ pub struct Pces {
 
 impl Pces {
     /// Those of the GPU at `path`.
-    ///
-    /// # Errors
-    /// If no GPU has so many.
     pub fn of(machine: &MachineSpec, path: &str) -> Result<Self, RunError> {
         let secure = machine.sealed_path();
         let copy_engine = &machine.copy_engine;
@@ -106,7 +103,6 @@ fn kept<N, F>((far, near): (F, N), kept: &mut Vec<F>) -> N {
 }
 
 impl Builder<'_> {
-    /// The ports of all PCEs.
     pub(super) fn pce_ports(
         &mut self,
         requests: Vec<Out<Tlp>>,

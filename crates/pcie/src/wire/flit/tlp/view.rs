@@ -81,18 +81,15 @@ impl<'a> FlitTlpView<'a> {
     }
 
     /// Its kind, of [`KINDS`].
-    #[must_use]
     pub fn kind(&self) -> &'static Kind {
         self.kind
     }
 
-    /// Bytes before OHC.
     pub(super) fn base_bytes(&self) -> usize {
         if self.kind.first & 0x20 != 0 { 16 } else { 12 }
     }
 
     /// Bytes of the base and all OHC.
-    #[must_use]
     pub fn header_bytes(&self) -> usize {
         let ohc = self.bytes[1];
         self.base_bytes() + 4 * ((ohc & 7).count_ones() as usize + OHC_E_DW[usize::from(ohc >> 3 & 3)])
@@ -107,7 +104,6 @@ impl<'a> FlitTlpView<'a> {
     }
 
     /// Bytes of the whole TLP.
-    #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.header_bytes() + self.payload_bytes() + self.trailer.bytes()
     }
@@ -118,19 +114,16 @@ impl<'a> FlitTlpView<'a> {
     }
 
     /// The header with all OHC.
-    #[must_use]
     pub fn header(&self) -> &'a [u8] {
         self.part(0, self.header_bytes())
     }
 
     /// The data, as far as they are there.
-    #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         self.part(self.header_bytes(), self.payload_bytes())
     }
 
     /// The trailer, as far as it is there.
-    #[must_use]
     pub fn trailer(&self) -> &'a [u8] {
         self.part(self.header_bytes() + self.payload_bytes(), self.trailer.bytes())
     }

@@ -68,7 +68,6 @@ pub enum IdeError {
 const SUB_STREAM_SHIFT: u32 = 28;
 
 /// The IV of a message: fixed field with the sub-stream in its top four bits, then the invocation counter.
-#[must_use]
 pub fn iv(sub_stream: SubStream, counter: u64) -> [u8; 12] {
     let mut iv = [0; 12];
     iv[..4].copy_from_slice(&(u32::from(sub_stream.number()) << SUB_STREAM_SHIFT).to_be_bytes());
@@ -81,9 +80,7 @@ pub fn iv(sub_stream: SubStream, counter: u64) -> [u8; 12] {
 pub struct Protection {
     /// The key of this sub-stream and direction.
     pub key: Key,
-    /// Number of the stream.
     pub stream: u8,
-    /// The sub-stream.
     pub sub_stream: SubStream,
     /// Whether a MAC that covers data comes with a PCRC.
     pub pcrc: bool,
@@ -145,14 +142,12 @@ pub struct Sealer(Open);
 
 impl Sealer {
     /// Its first message has invocation counter `counter`: 1 in a new stream.
-    #[must_use]
     pub fn new(protection: Protection, counter: u64) -> Self {
         Self(Open::new(protection, counter))
     }
 
     /// Protects a TLP in pieces: `head` is its other prefixes and its header, without a digest. It gets the MAC if `last`, and
     /// in any case if it is the eighth without one.
-    #[must_use]
     pub fn seal(&mut self, head: &[u8], data: &[u8], posted_sent: u8, last: bool) -> Vec<u8> {
         let open = &mut self.0;
         open.tlps += 1;
@@ -188,22 +183,17 @@ pub struct Opener {
 
 impl Opener {
     /// Expects a first message with invocation counter `counter`.
-    #[must_use]
     pub fn new(protection: Protection, counter: u64) -> Self {
         Self { open: Open::new(protection, counter), kept: Vec::new(), secure: true }
     }
 
     /// Whether nothing has been refused so far.
-    #[must_use]
     pub const fn secure(&self) -> bool {
         self.secure
     }
 
     /// Takes a protected TLP. With a good MAC all TLPs that it covers come out as they were before they were sealed; without
     /// one, none.
-    ///
-    /// # Errors
-    /// [`IdeError`], from the first fault on for ever.
     pub fn open(&mut self, tlp: &[u8]) -> Result<Vec<Vec<u8>>, IdeError> {
         if !self.secure {
             return Err(IdeError::Insecure);

@@ -23,7 +23,6 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub algorithm: Algorithm,
-    /// How many messages.
     pub messages: u64,
     pub seed: u64,
     /// Bytes of the longest text and AAD, at least [`Plan::LONG`].

@@ -25,7 +25,6 @@ crate::units::named! {
 const LENGTHS: [&str; 6] = ["none", "part of a block", "one block", "whole blocks", "blocks and a part", "long"];
 
 impl Dimension {
-    /// Its choices.
     pub const fn bins(self) -> &'static [&'static str] {
         match self {
             Self::KeyBits => &["128", "192", "256"],

@@ -45,7 +45,6 @@ pub fn write_chakra_head(out: &mut dyn Write) -> io::Result<()> {
 }
 
 impl ChakraNode<'_> {
-    /// Writes the node.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.message().encode_length_delimited_to_vec())
     }

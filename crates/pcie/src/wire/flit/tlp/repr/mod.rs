@@ -8,10 +8,8 @@ use std::sync::LazyLock;
 /// TS: what follows the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TrailerSize {
-    /// Nothing.
     #[default]
     None,
-    /// An ECRC.
     Ecrc,
     /// The MAC of IDE.
     Mac,
@@ -24,19 +22,14 @@ impl TrailerSize {
         [(Self::None, 0, 0), (Self::Ecrc, 1, 4), (Self::Mac, 5, 12), (Self::MacPcrc, 6, 16)];
 
     /// From TS; none if no size is known for it.
-    #[must_use]
     pub fn from_bits(bits: u8) -> Option<Self> {
         Self::TABLE.iter().find(|row| row.1 == bits).map(|row| row.0)
     }
 
-    /// TS.
-    #[must_use]
     pub const fn bits(self) -> u8 {
         Self::TABLE[self as usize].1
     }
 
-    /// Bytes.
-    #[must_use]
     pub const fn bytes(self) -> usize {
         Self::TABLE[self as usize].2
     }
@@ -138,7 +131,6 @@ impl FlitTlpRepr {
     }
 
     /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    #[must_use]
     pub fn with(mut self, values: &[(&str, u64)]) -> Self {
         for (name, value) in values {
             self.kind.put(&mut self.bytes, name, *value);
@@ -147,56 +139,46 @@ impl FlitTlpRepr {
     }
 
     /// The value of a field by its name; none if this kind does not have it, or this TLP does not have the OHC that it is in.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<u64> {
         self.kind.get(&self.bytes, name)
     }
 
     /// The value of a field, 0 where it is not there.
-    #[must_use]
     pub fn value(&self, name: &str) -> u64 {
         self.get(name).unwrap_or_default()
     }
 
     /// Labels and values, as text has them: all but OHC-B to E, PASID and segments.
-    #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         self.kind.rows(&self.bytes)
     }
 
     /// The name of the kind of TLP, for example `MWr64`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.kind.name
     }
 
     /// Length in DW, 1 to 1024; as it is in a completion without data.
-    #[must_use]
     pub fn length_dw(&self) -> u16 {
         self.value("length_dw") as u16
     }
 
-    /// DW of data.
-    #[must_use]
     pub fn payload_dw(&self) -> u16 {
         if self.kind.first & 0x40 != 0 { self.length_dw() } else { 0 }
     }
 
     /// What follows the data.
-    #[must_use]
     pub fn trailer(&self) -> TrailerSize {
         TrailerSize::from_bits(self.value("ts") as u8).unwrap_or_default()
     }
 
     /// OHC-E: end-to-end prefixes of vendors.
-    #[must_use]
     pub fn ohc_e(&self) -> &[Word] {
         let words = OHC_E_DW[self.value("ohc_e_size") as usize & 3];
         self.bytes[E..].as_chunks().0.get(..words).unwrap_or_default()
     }
 
     /// The fields of a header. Reserved bits are ignored.
-    #[must_use]
     pub fn parse(view: &FlitTlpView<'_>) -> Self {
         let (base, ohc) = view.header().split_at(view.base_bytes());
         let mut parsed = Self::of(view.kind());
@@ -216,7 +198,6 @@ impl FlitTlpRepr {
     }
 
     /// The header's bytes, OHC included.
-    #[must_use]
     pub fn emit(&self) -> Vec<u8> {
         let base = if self.kind.first & 0x20 != 0 { 16 } else { 12 };
         let mut bytes = self.bytes[..base].to_vec();
