@@ -14,7 +14,9 @@ fn library() -> &'static Path {
         let folder = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
         let name = folder.file_name().unwrap().to_str().unwrap();
         let profile = if name == "debug" { "dev" } else { name };
-        let build = ["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--profile", profile];
+        // Beside the program, whose build of the crates below it then is.
+        let build =
+            ["build", "--quiet", "--package", "sealsim", "--package", env!("CARGO_PKG_NAME"), "--profile", profile];
         let built = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap();
         assert!(built.success());
         folder
