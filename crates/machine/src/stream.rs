@@ -40,6 +40,11 @@ pub enum LaunchKind {
 }
 
 impl LaunchKind {
+    /// Whether the bytes are one message of the AEAD.
+    pub const fn is_secure(self) -> bool {
+        matches!(self, Self::Open | Self::Seal)
+    }
+
     /// Whether the bytes come from host memory.
     pub const fn reads_host(self) -> bool {
         matches!(self, Self::Open | Self::Fetch)
@@ -49,4 +54,36 @@ impl LaunchKind {
     pub const fn writes_host(self) -> bool {
         matches!(self, Self::Seal | Self::Store)
     }
+}
+
+/// One launch of the copy engine. Addresses are those of [`map`](crate::host::map).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    pub kind: LaunchKind,
+    pub source: u64,
+    pub destination: u64,
+    pub bytes: u64,
+    /// Where the tag is read or written; 0 where there is none.
+    pub tag: u64,
+    /// Where the IV is written; 0 where it is not.
+    pub iv: u64,
+    /// Whether it may begin before the launch before it has ended.
+    pub pipelined: bool,
+    /// Whether what it has written is visible to the system before the semaphore behind it.
+    pub flush: bool,
+}
+
+/// What is released when all of a push is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Semaphore {
+    pub address: u64,
+    pub value: u32,
+}
+
+/// What a push asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PushWork {
+    /// All for one LCE.
+    Launches(Vec<Launch>),
+    Task(StreamTask),
 }

@@ -11,9 +11,8 @@ use sealsim::{
         compute::{self, Compute},
         front_end::{self, FrontEnd, FrontEndSpec, Verification},
         hbm::{self, DeviceMemory, Hbm},
-        launch::{Launch, Location, Operation, Order as LaunchOrder, Semaphore, Side, Transfer},
+        methods::encode,
         pce::{self, Pce, PceSpec},
-        pushbuffer::{Command, encode},
         scheduler::{self, PushMemory, Scheduler, Submission, Work},
         spans::Spans,
         tag_queue::{self, TagQueue},
@@ -28,7 +27,7 @@ use sealsim::{
         self, Activity, Clock, Control, In, Kernel, Key, Netlist, Now, Order, Out, Rx, Signals, SimulationError, Stall,
         Tx, Unit, Wake,
     },
-    stream::{Computation, StreamTask},
+    stream::{Computation, Launch, LaunchKind, Semaphore, StreamTask},
     units::{Femtos, Frequency},
 };
 use std::{
@@ -75,9 +74,9 @@ pub enum Ask {
 fn methods(ask: Ask, number: u32, stream: u32) -> Work {
     let host = if let Ask::Broken(_) = ask { NOWHERE } else { (4 << 30) + (u64::from(number) << 24) };
     let device = DEVICE + (u64::from(number) << 24);
-    let (writes_host, from, to, bytes) = match ask {
-        Ask::Up(bytes) | Ask::Broken(bytes) => (false, host, device, bytes),
-        Ask::Down(bytes) => (true, device, host, bytes),
+    let (kind, source, destination, bytes) = match ask {
+        Ask::Up(bytes) | Ask::Broken(bytes) => (LaunchKind::Fetch, host, device, bytes),
+        Ask::Down(bytes) => (LaunchKind::Store, device, host, bytes),
         Ask::Kernel(nanos) => {
             let duration = Femtos(nanos * 1_000_000);
             return Work::Task(StreamTask::Compute(Computation::Kernel { duration }));
@@ -89,20 +88,9 @@ fn methods(ask: Ask, number: u32, stream: u32) -> Work {
         Ask::Record(event) => return Work::Task(StreamTask::Record { event }),
         Ask::Wait(event) => return Work::Task(StreamTask::Wait { event }),
     };
-    let transfer = Transfer {
-        operation: Operation::Copy { source: Location::virt(from), side: Side::Protected },
-        destination: Location::virt(to),
-        line_bytes: bytes,
-        lines: None,
-        order: LaunchOrder::NonPipelined,
-    };
-    let (address, payload) = (semaphore(stream), u64::from(number));
-    let end = Semaphore { address, payload, wide: false, timestamp: false, reduction: None };
-    let launches = [
-        Launch { transfer: Some(transfer), ..Launch::default() },
-        Launch { semaphore: Some(end), ..Launch::default() },
-    ];
-    Work::Copies { writes_host, methods: encode(&launches.map(Command::Launch)).unwrap() }
+    let launch = Launch { kind, source, destination, bytes, tag: 0, iv: 0, pipelined: false, flush: false };
+    let end = Semaphore { address: semaphore(stream), value: number };
+    Work::Copies { writes_host: kind.writes_host(), methods: encode(&[launch], end).unwrap() }
 }
 
 /// The pushes of a script.

@@ -35,19 +35,17 @@
 //! | tag queue | [`tag_queue`] | one entry per message to be verified, a verdict when both tags are known |
 //! | device memory | [`hbm`] | a rate and a latency in each direction; unverified bytes wait for their verdict |
 //!
-//! Around the units lie plain functions and tables, without cycles: [`method`] and [`pushbuffer`] are the words that a driver
-//! writes, [`launch`] the rules that a launch obeys, [`mapping`] which PCE serves which LCE and under which key,
+//! Around the units lie plain functions and tables, without cycles: [`methods`] are the words that a driver
+//! writes and the rules that a launch obeys, [`mapping`] which PCE serves which LCE and under which key,
 //! [`key_rotation`] when a key has done enough. [`work`] is what passes between the units, [`spec`] what they are built of.
 
 pub mod compute;
 pub mod front_end;
 pub mod hbm;
 pub mod key_rotation;
-pub mod launch;
 pub mod mapping;
-pub mod method;
+pub mod methods;
 pub mod pce;
-pub mod pushbuffer;
 pub mod release;
 pub mod scheduler;
 pub mod shared_engine;

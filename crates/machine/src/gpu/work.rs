@@ -21,7 +21,7 @@ pub struct CopyPush {
     /// Cycle in which its doorbell rang.
     pub rung: u64,
     /// Its methods; none if there is no push of the number that a doorbell named.
-    pub methods: Option<Vec<u8>>,
+    pub methods: Option<Vec<u32>>,
 }
 
 impl Item for CopyPush {

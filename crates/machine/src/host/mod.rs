@@ -27,7 +27,7 @@ mod work;
 pub use cipher::{Cipher, CipherPorts};
 pub use driver::{
     CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, HelperPorts, NonceStreams, Nonces,
-    Operation, Order, Push, Pushes, Semaphore, Step, Stride,
+    Operation, Push, Pushes, Step, Stride,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};

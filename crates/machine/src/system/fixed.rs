@@ -3,7 +3,7 @@
 use super::parts;
 use crate::{
     fabric::sender,
-    gpu::{launch, sm},
+    gpu::{methods, sm},
     host,
     pcie::{port, switch},
     units::Fixed,
@@ -11,7 +11,7 @@ use crate::{
 
 /// Every value that shapes a machine and that no configuration changes, in the order of the path.
 pub fn fixed() -> impl Iterator<Item = &'static Fixed> {
-    let gpu = [launch::FIXED, sm::aes::FIXED, sm::ghash::FIXED, sm::kernel::FIXED];
+    let gpu = [methods::FIXED, sm::aes::FIXED, sm::ghash::FIXED, sm::kernel::FIXED];
     let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED, switch::FIXED, sender::FIXED]).chain(gpu);
     all.flatten()
 }

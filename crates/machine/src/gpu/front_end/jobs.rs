@@ -1,4 +1,4 @@
-//! From transfers to the jobs of PCEs: which are made of one, with which IV, and who gets them.
+//! From launches to the jobs of PCEs: which are made of one, with which IV, and who gets them.
 
 use super::{
     FrontEnd, Held, Ports, Refusal,
@@ -7,19 +7,18 @@ use super::{
 };
 use crate::{
     gpu::{
-        launch::{Location, Operation, Transfer},
         spec::Sharing,
         work::{Job, LaunchKind, PceWork, Share, TagEntry},
     },
     sim::{Activity, Now, Stall, Wake},
+    stream::Launch,
     units::Femtos,
 };
 
 impl FrontEnd {
-    pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports) -> Option<Refusal> {
-        let job = self.job(transfer, now.time)?;
-        let secure = matches!(job.kind, LaunchKind::Open | LaunchKind::Seal);
-        if !secure {
+    pub(super) fn start(&mut self, launch: &Launch, now: Now, ports: &mut Ports) -> Option<Refusal> {
+        let job = self.job(launch, now.time)?;
+        if !job.kind.is_secure() {
             self.flights.push(Flight::new(self.next_job, job.kind));
             self.cutting = Some((job, 0));
             return None;
@@ -127,47 +126,25 @@ impl FrontEnd {
         job.bytes.div_ceil(self.spec.pces as u64).next_multiple_of(self.spec.copy_engine.burst.0).min(job.bytes)
     }
 
-    /// The job of a transfer; none if nothing is to be moved.
-    fn job(&mut self, transfer: &Transfer, time: Femtos) -> Option<Job> {
-        let bytes = transfer.bytes();
-        let destination = transfer.destination.address;
-        let (kind, source) = match transfer.operation {
-            Operation::Decrypt { source, .. } => (LaunchKind::Open, source.address),
-            Operation::Encrypt { source, .. } => (LaunchKind::Seal, source.address),
-            Operation::Copy { source, .. } => {
-                let device = |address| self.spec.device.contains(&address);
-                let kind = match (device(source.address), device(destination)) {
-                    (false, true) => LaunchKind::Fetch,
-                    (true, false) => LaunchKind::Store,
-                    (true, true) => LaunchKind::Local,
-                    (false, false) => {
-                        self.refuse("a copy within host memory is not modelled".into(), time);
-                        return None;
-                    }
-                };
-                (kind, source.address)
-            }
-            Operation::Fill { .. } => {
-                self.refuse("fills are not modelled".into(), time);
-                return None;
-            }
-        };
+    /// The job of a launch; none if it is not for this LCE.
+    fn job(&mut self, launch: &Launch, time: Femtos) -> Option<Job> {
+        let Launch { kind, source, destination, bytes, tag, iv, .. } = *launch;
         if kind.writes_host() != self.spec.writes_host {
             self.refuse(format!("a {kind:?} transfer was launched on the LCE of the other direction"), time);
             return None;
         }
-        let address = |location: Option<Location>| location.map_or(0, |l| l.address);
+        let share = Share::whole(self.next_job, bytes);
         Some(Job {
             id: self.next_job,
             kind,
             source,
             destination,
             bytes,
-            tag: address(transfer.tag()),
-            iv: address(transfer.iv()),
+            tag,
+            iv,
             iv_bytes: [0; 12],
             nonce: [0; 12],
-            share: Share::whole(self.next_job, bytes),
+            share,
         })
     }
 

@@ -35,8 +35,7 @@ mod jobs;
 
 use super::{
     key_rotation::Work,
-    launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side},
-    pushbuffer::{Command, Stream},
+    methods::{Command, Lce, SEMAPHORE_BYTES},
     release::Release,
     spans::Spans,
     spec::CopyEngineSpec,
@@ -46,6 +45,7 @@ use crate::{
     gcm::iv::Stream as IvStream,
     ports,
     sim::{Activity, Armed, Clock, ErrorLog, ErrorSignal, FaultKind, In, Now, Out, Rx, Signalled, Stall, Unit, Wake},
+    stream::{Launch, Semaphore},
     units::Femtos,
 };
 use first::Firsts;
@@ -143,7 +143,7 @@ struct Held {
 pub struct FrontEnd {
     spec: FrontEndSpec,
     clock: Clock,
-    stream: Stream,
+    lce: Lce,
     ivs: IvStream,
     decode_free: u64,
     last_push: Option<u32>,
@@ -180,6 +180,11 @@ pub struct FrontEnd {
 /// Why something does not happen yet: what the front end is meanwhile and when it can go on by itself.
 type Refusal = (Activity, u64);
 
+/// A semaphore's value, written to `address`.
+fn written(address: u64, semaphore: Semaphore, push: Option<u32>) -> PceWork {
+    PceWork::Release { address, bytes: SEMAPHORE_BYTES, value: semaphore.value.into(), push }
+}
+
 /// Nothing can go on before a port changes.
 fn stall(stall: Stall) -> Option<Refusal> {
     Some((Activity::Stall(stall), Wake::NEVER))
@@ -188,13 +193,11 @@ fn stall(stall: Stall) -> Option<Refusal> {
 impl FrontEnd {
     /// A front end on `clock` with the IVs of its direction.
     pub fn new(spec: FrontEndSpec, ivs: IvStream, clock: Clock) -> Self {
-        let stream =
-            Stream { decoder: super::method::Decoder::bound(), lce: super::launch::Lce::new(spec.confidential) };
         Self {
             tag_credits: spec.tag_queue_depth,
+            lce: Lce::new(spec.confidential, spec.device.clone()),
             spec,
             clock,
-            stream,
             ivs,
             decode_free: 0,
             last_push: None,
@@ -251,19 +254,16 @@ impl FrontEnd {
         }
     }
 
-    fn decode(&mut self, push: &CopyPush, methods: &[u8], now: Now) {
+    fn decode(&mut self, push: &CopyPush, methods: &[u32], now: Now) {
         let fetched = push.rung.saturating_add(self.spec.copy_engine.fetch.0);
         let start = fetched.max(now.cycle).max(self.decode_free);
         let word = self.spec.copy_engine.method_word.0;
-        self.decode_free = start + (methods.len() as u64 / 4) * word;
-        let device = self.spec.device.clone();
-        let protection: &Protection<'_> =
-            &|location| Some(if device.contains(&location.address) { Side::Protected } else { Side::Unprotected });
-        match self.stream.decode(methods, protection) {
+        self.decode_free = start + methods.len() as u64 * word;
+        match self.lce.decode(methods) {
             Ok(commands) => {
                 let last = commands.len().saturating_sub(1);
                 let steps = commands.into_iter().enumerate().map(|(place, (at, command))| Step {
-                    ready: start + (at as u64 / 4 + 1) * word,
+                    ready: start + (at as u64 + 1) * word,
                     command,
                     copy: push.copy,
                     ends: (place == last).then_some(push.number),
@@ -342,7 +342,8 @@ impl FrontEnd {
     fn dispatch(&mut self, now: Now, ports: &mut Ports) -> Refusal {
         if self.error_due {
             let value = CHANNEL_ERROR | u64::from(self.spec.channel_error);
-            let error = PceWork::Release { address: self.spec.error_semaphore, bytes: 4, value, push: None };
+            let (address, bytes) = (self.spec.error_semaphore, SEMAPHORE_BYTES);
+            let error = PceWork::Release { address, bytes, value, push: None };
             if let Some(refusal) = Self::release(error, now, ports) {
                 return refusal;
             }
@@ -358,7 +359,7 @@ impl FrontEnd {
             return Self::write_tag(known, now, ports);
         }
         match &self.cutting {
-            Some((job, _)) if matches!(job.kind, LaunchKind::Open | LaunchKind::Seal) => {
+            Some((job, _)) if job.kind.is_secure() => {
                 return self.give_piece(now, ports);
             }
             Some(_) => return self.cut(now, ports),
@@ -372,11 +373,10 @@ impl FrontEnd {
         if ready > now.cycle {
             return (Activity::Busy, ready);
         }
-        let step = step.clone();
-        let refusal = match &step.command {
-            Command::Launch(launch) => self.launch(launch, &step, now, ports),
-            Command::WaitForIdle if !self.flights.is_empty() => stall(Stall::Order),
-            _ => None,
+        let Step { command, copy, ends, .. } = *step;
+        let refusal = match command {
+            Command::Launch(launch) => self.launch(&launch, copy, now, ports),
+            Command::Release(semaphore) => self.end(semaphore, copy, ends, now, ports),
         };
         refusal.unwrap_or_else(|| {
             self.steps.pop_front();
@@ -384,35 +384,38 @@ impl FrontEnd {
         })
     }
 
-    fn launch(&mut self, launch: &Launch, step: &Step, now: Now, ports: &mut Ports) -> Option<Refusal> {
-        if let Some(transfer) = &launch.transfer {
-            if transfer.order == Order::NonPipelined && !self.flights.is_empty() {
-                return stall(Stall::Order);
-            }
-            if self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
-                return stall(Stall::MessagesInFlight);
-            }
-            let first = self.next_job;
-            let refusal = self.start(transfer, now, ports);
-            if refusal.is_some() || self.poisoned {
-                return refusal;
-            }
-            self.mark(step.copy, Edge::Begin, now);
-            if let (Some(copy), Operation::Decrypt { .. }) = (step.copy, &transfer.operation) {
-                let end = if self.spec.tag_every.is_some() { first + 1 } else { self.next_job };
-                self.firsts.start(copy, first..end);
-            }
-            if self.spec.writes_host && launch.flush == Some(Flush::Sys) {
-                self.flush = Some(None);
-            }
-            if launch.semaphore.is_some() {
-                // Transfer and semaphore in one launch: the semaphore follows as a launch of its own.
-                let rest = Command::Launch(Launch { transfer: None, ..*launch });
-                self.steps.insert(1.min(self.steps.len()), Step { ready: now.cycle, command: rest, ..step.clone() });
-            }
-            return None;
+    fn launch(&mut self, launch: &Launch, copy: Option<usize>, now: Now, ports: &mut Ports) -> Option<Refusal> {
+        if !launch.pipelined && !self.flights.is_empty() {
+            return stall(Stall::Order);
         }
-        let semaphore = launch.semaphore?;
+        if self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
+            return stall(Stall::MessagesInFlight);
+        }
+        let first = self.next_job;
+        let refusal = self.start(launch, now, ports);
+        if refusal.is_some() || self.poisoned {
+            return refusal;
+        }
+        self.mark(copy, Edge::Begin, now);
+        if let (Some(copy), LaunchKind::Open) = (copy, launch.kind) {
+            let end = if self.spec.tag_every.is_some() { first + 1 } else { self.next_job };
+            self.firsts.start(copy, first..end);
+        }
+        if self.spec.writes_host && launch.flush {
+            self.flush = Some(None);
+        }
+        None
+    }
+
+    /// Releases the semaphore at the end of a push when all before it is done.
+    fn end(
+        &mut self,
+        semaphore: Semaphore,
+        copy: Option<usize>,
+        push: Option<u32>,
+        now: Now,
+        ports: &mut Ports,
+    ) -> Option<Refusal> {
         if !self.flights.is_empty() {
             return stall(Stall::Order);
         }
@@ -422,12 +425,11 @@ impl FrontEnd {
                 return Some((Activity::Stall(Stall::Order), end));
             }
         }
-        let (address, bytes, value) = (semaphore.address, semaphore.bytes() as u32, semaphore.payload);
-        let refusal = Self::release(PceWork::Release { address, bytes, value, push: step.ends }, now, ports);
+        let refusal = Self::release(written(semaphore.address, semaphore, push), now, ports);
         if refusal.is_none() {
             self.flush = None;
             self.next_push = now.cycle + self.spec.copy_engine.turnaround.0;
-            self.mark(step.copy, Edge::End, now);
+            self.mark(copy, Edge::End, now);
             if self.spec.release.tells_verified() {
                 self.unverified.push_back((self.next_job, semaphore, now.time));
             }
@@ -501,9 +503,7 @@ impl FrontEnd {
             if self.flights.awaits_verdict_before(before) {
                 return None;
             }
-            let (address, bytes) = (semaphore.address + VERIFIED_OFFSET, semaphore.bytes() as u32);
-            let release = PceWork::Release { address, bytes, value: semaphore.payload, push: None };
-            let refusal = Self::release(release, now, ports);
+            let refusal = Self::release(written(semaphore.address + VERIFIED_OFFSET, semaphore, None), now, ports);
             if refusal.is_some() {
                 return refusal;
             }

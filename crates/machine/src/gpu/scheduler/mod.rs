@@ -51,7 +51,7 @@ pub enum Work {
         /// Whether the engine is the one that writes host memory.
         writes_host: bool,
         /// The methods, with a semaphore at their end.
-        methods: Vec<u8>,
+        methods: Vec<u32>,
     },
     Task(StreamTask),
 }

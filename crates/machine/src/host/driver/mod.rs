@@ -45,7 +45,7 @@ pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, DriverOptions, Stride};
 pub use program::{Operation, Step};
-pub use push::{NonceStreams, Nonces, Order, Push, Pushes, Semaphore};
+pub use push::{NonceStreams, Nonces, Push, Pushes};
 
 use super::{
     error::HostError,
@@ -61,7 +61,7 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, ErrorLog, In, Now, Out, Rx, Signalled, Signals, Stall, Unit, Wake},
-    stream::{Computation, StreamTask},
+    stream::{Computation, Launch, PushWork, Semaphore, StreamTask},
     units::{Bytes, Femtos},
 };
 use after::After;
@@ -412,10 +412,10 @@ impl Driver {
         false
     }
 
-    fn push(&self, stream: u32, copy: Option<usize>, orders: Vec<Order>, task: Option<StreamTask>) -> Push {
+    fn push(&self, stream: u32, copy: Option<usize>, work: PushWork) -> Push {
         let number = self.rung + 1;
         let semaphore = Semaphore { address: map::done(stream), value: number };
-        Push { number, stream, copy, orders, task, semaphore }
+        Push { number, stream, copy, work, semaphore }
     }
 
     fn collect(&mut self, now: Now, ports: &mut DriverPorts) -> Result<(), String> {
@@ -472,14 +472,15 @@ impl Driver {
             Ok(Some(_)) if u64::from(self.rung) + 1 >= CHANNEL_ERROR => {
                 self.fail(now, "no push numbers are left".into());
             }
-            Ok(Some((orders, upto))) => {
-                let (cost, push) = match (&orders[..], self.plans[copy].direction) {
-                    (&[Order { source, destination, bytes, .. }], Direction::D2d) => {
+            Ok(Some((launches, upto))) => {
+                let (cost, work) = match (&launches[..], self.plans[copy].direction) {
+                    (&[Launch { source, destination, bytes, .. }], Direction::D2d) => {
                         let task = StreamTask::Compute(Computation::Copy { source, destination, bytes });
-                        (self.spec.launch, self.push(stream, Some(copy), Vec::new(), Some(task)))
+                        (self.spec.launch, PushWork::Task(task))
                     }
-                    _ => (self.spec.push, self.push(stream, Some(copy), orders, None)),
+                    _ => (self.spec.push, PushWork::Launches(launches)),
                 };
+                let push = self.push(stream, Some(copy), work);
                 self.begin(Task::Push { push, upto: Some(upto) }, now, cost.0, self.spec.secure_push.0);
             }
             Err(reason) => self.fail(now, reason),

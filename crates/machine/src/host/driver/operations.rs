@@ -4,7 +4,7 @@ use super::{Driver, DriverPorts, Operation, Step, Task};
 use crate::{
     host::work::Direction,
     sim::Now,
-    stream::{Computation, StreamTask},
+    stream::{Computation, PushWork, StreamTask},
 };
 
 impl Driver {
@@ -39,7 +39,7 @@ impl Driver {
         };
         let kernel = matches!(task, StreamTask::Compute(Computation::Kernel { .. } | Computation::Collective { .. }));
         let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
-        let push = self.push(stream, None, Vec::new(), Some(task));
+        let push = self.push(stream, None, PushWork::Task(task));
         self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);
         true
     }

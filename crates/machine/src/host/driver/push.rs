@@ -1,27 +1,6 @@
 //! What the driver hands to the GPU: pushes of launches, each with a semaphore at its end.
 
-use crate::stream::{LaunchKind, StreamTask};
-
-/// One launch. Addresses are those of [`map`](crate::host::map).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
-    pub kind: LaunchKind,
-    pub source: u64,
-    pub destination: u64,
-    pub bytes: u64,
-    /// Where the tag is read or written; 0 where there is none.
-    pub tag: u64,
-    /// Where the IV is written; 0 where it is not.
-    pub iv: u64,
-    /// Whether it may begin before the launch before it has ended.
-    pub pipelined: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Semaphore {
-    pub address: u64,
-    pub value: u32,
-}
+use crate::stream::{PushWork, Semaphore};
 
 /// What is submitted together: launches, or one task. Pushes of a run are numbered from 1; those of one stream are carried out in the
 /// order of their numbers.
@@ -32,10 +11,8 @@ pub struct Push {
     pub stream: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
-    pub orders: Vec<Order>,
-    /// What it asks for instead of launches.
-    pub task: Option<StreamTask>,
-    /// What is released when all of them are done: the push's number.
+    pub work: PushWork,
+    /// It takes the push's number.
     pub semaphore: Semaphore,
 }
 

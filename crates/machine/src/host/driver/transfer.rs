@@ -12,7 +12,7 @@ use super::{
     ahead::{Called, Ivs},
     nonce::next_nonce,
     plan::{DriverOptions, Flow},
-    push::{Nonces, Order},
+    push::Nonces,
 };
 use crate::{
     host::{
@@ -22,7 +22,7 @@ use crate::{
         work::{CipherDone, CipherJob, CopyPlan, Direction, JobKind},
     },
     sim::{Now, Out},
-    stream::LaunchKind,
+    stream::{Launch, LaunchKind},
     units::{Bytes, Femtos},
 };
 use std::collections::VecDeque;
@@ -265,14 +265,14 @@ impl Transfer {
         }
     }
 
-    /// The orders of the next push, and the message behind their last, if it can be built at `time`.
+    /// The launches of the next push, and the message behind their last, if it can be built at `time`.
     pub fn next_push(
         &mut self,
         pipelined_first: bool,
         time: Femtos,
         nonces: &mut dyn Nonces,
         memory: &mut HostState,
-    ) -> Result<Option<(Vec<Order>, u64)>, String> {
+    ) -> Result<Option<(Vec<Launch>, u64)>, String> {
         let upto = (self.submitted + self.cut.per_push).min(self.total);
         let count = upto - self.submitted;
         let ready = count > 0
@@ -293,14 +293,17 @@ impl Transfer {
                 self.window.push_back(StagedMessage { slot, nonce, done: false });
             }
         }
-        let mut orders: Vec<_> = (self.submitted..upto).filter_map(|message| self.order(message, memory)).collect();
-        for (place, order) in orders.iter_mut().enumerate() {
-            order.pipelined = place > 0 || pipelined_first;
+        let mut launches: Vec<_> = (self.submitted..upto).filter_map(|message| self.launch(message, memory)).collect();
+        for (place, launch) in launches.iter_mut().enumerate() {
+            launch.pipelined = place > 0 || pipelined_first;
         }
-        Ok(Some((orders, upto)))
+        if let Some(last) = launches.last_mut() {
+            last.flush = true;
+        }
+        Ok(Some((launches, upto)))
     }
 
-    fn order(&self, message: u64, memory: &HostState) -> Option<Order> {
+    fn launch(&self, message: u64, memory: &HostState) -> Option<Launch> {
         let (offset, bytes) = (message * self.cut.message.0, self.bytes_of(message));
         let device = map::device(self.copy, offset);
         let slot = match self.flow {
@@ -317,7 +320,7 @@ impl Transfer {
         };
         let tag = slot.filter(|_| self.secure).map_or(0, |slot| memory.tag_address(slot));
         let iv = if kind == LaunchKind::Seal { map::IV_PAGE } else { 0 };
-        Some(Order { kind, source, destination, bytes, tag, iv, pipelined: false })
+        Some(Launch { kind, source, destination, bytes, tag, iv, pipelined: false, flush: false })
     }
 
     /// Notes that the doorbell of a push has rung.

@@ -9,7 +9,7 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, In, Now, Tx, Unit, Wake},
-    stream::{Computation, LaunchKind, StreamTask},
+    stream::{Computation, Launch, LaunchKind, PushWork, StreamTask},
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -82,27 +82,21 @@ impl Gpu {
         }
     }
 
+    /// The launches of each push that it has seen.
+    pub fn launches(&self) -> Vec<Vec<Launch>> {
+        self.seen.iter().map(launches).collect()
+    }
+
     pub fn cost(&self, push: &Push) -> u64 {
-        let local = match push.task {
-            Some(StreamTask::Compute(Computation::Copy { bytes, .. })) => self.launch + bytes.div_ceil(self.rate),
-            _ => 0,
-        };
-        let launches = push.orders.iter().map(|order| self.launch + order.bytes.div_ceil(self.rate)).sum::<u64>();
-        (local + launches).max(1)
+        let launches = launches(push).into_iter().map(|launch| self.launch + launch.bytes.div_ceil(self.rate));
+        launches.sum::<u64>().max(1)
     }
 
     fn finish(&mut self, number: u32, now: Now, ports: &mut Ports) {
         let push = ports.mailbox.borrow().0[&number].clone();
         let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
-        let local = push.task.and_then(|task| match task {
-            StreamTask::Compute(Computation::Copy { source, destination, bytes }) => {
-                let (kind, tag, iv, pipelined) = (LaunchKind::Local, 0, 0, false);
-                Some(Order { kind, source, destination, bytes, tag, iv, pipelined })
-            }
-            _ => None,
-        });
-        let right = local.iter().chain(&push.orders).enumerate().all(|(place, order)| {
-            self.order(order, lie.filter(|_| place == 0), &mut ports.memory.borrow_mut()).is_some()
+        let right = launches(&push).iter().enumerate().all(|(place, launch)| {
+            self.carry_out(launch, lie.filter(|_| place == 0), &mut ports.memory.borrow_mut()).is_some()
         });
         self.dead = !right;
         let value = match lie {
@@ -145,50 +139,62 @@ impl Gpu {
     }
 
     /// None if a tag is wrong.
-    fn order(&mut self, order: &Order, lie: Option<Lie>, memory: &mut HostState) -> Option<()> {
+    fn carry_out(&mut self, launch: &Launch, lie: Option<Lie>, memory: &mut HostState) -> Option<()> {
         let exact = memory.exact();
-        match order.kind {
+        match launch.kind {
             LaunchKind::Open | LaunchKind::Fetch => {
-                let mut text = read(memory, order.source, order.bytes);
-                if order.kind == LaunchKind::Open {
+                let mut text = read(memory, launch.source, launch.bytes);
+                if launch.kind == LaunchKind::Open {
                     self.opened += 1;
                     let nonce = data::nonce(1, self.opened);
-                    let tag = memory.read(order.tag, 16).unwrap().bytes().unwrap().to_vec();
+                    let tag = memory.read(launch.tag, 16).unwrap().bytes().unwrap().to_vec();
                     let right = if exact {
                         data::Toy.open(KeyOf::ToGpu, nonce, &mut text, &tag)
                     } else {
-                        pseudo_tag(nonce, order.bytes)[..] == tag
+                        pseudo_tag(nonce, launch.bytes)[..] == tag
                     };
                     if !right {
                         return None;
                     }
                 }
                 if exact {
-                    self.bytes(order.destination, order.bytes).copy_from_slice(&text);
+                    self.bytes(launch.destination, launch.bytes).copy_from_slice(&text);
                 }
             }
             LaunchKind::Seal | LaunchKind::Store => {
-                let mut text = if exact { self.bytes(order.source, order.bytes).to_vec() } else { Vec::new() };
-                if order.kind == LaunchKind::Seal {
+                let mut text = if exact { self.bytes(launch.source, launch.bytes).to_vec() } else { Vec::new() };
+                if launch.kind == LaunchKind::Seal {
                     self.sealed += 1;
                     let nonce = data::nonce(2, self.sealed);
                     let tag = if exact {
                         data::Toy.seal(KeyOf::FromGpu, nonce, &mut text)
                     } else {
-                        pseudo_tag(nonce, order.bytes).to_vec()
+                        pseudo_tag(nonce, launch.bytes).to_vec()
                     };
-                    memory.write(&Tlp::write(order.tag, 16, Payload::of(tag.to_vec())));
-                    memory.write(&Tlp::write(order.iv, 12, Payload::of(nonce.to_vec())));
+                    memory.write(&Tlp::write(launch.tag, 16, Payload::of(tag.to_vec())));
+                    memory.write(&Tlp::write(launch.iv, 12, Payload::of(nonce.to_vec())));
                 }
-                write(memory, order.destination, order.bytes, &text, lie);
+                write(memory, launch.destination, launch.bytes, &text, lie);
             }
             LaunchKind::Local if exact => {
-                let text = self.bytes(order.source, order.bytes).to_vec();
-                self.bytes(order.destination, order.bytes).copy_from_slice(&text);
+                let text = self.bytes(launch.source, launch.bytes).to_vec();
+                self.bytes(launch.destination, launch.bytes).copy_from_slice(&text);
             }
             LaunchKind::Local => {}
         }
         Some(())
+    }
+}
+
+/// The launches of a push; a copy that a kernel makes is one.
+fn launches(push: &Push) -> Vec<Launch> {
+    match push.work {
+        PushWork::Launches(ref launches) => launches.clone(),
+        PushWork::Task(StreamTask::Compute(Computation::Copy { source, destination, bytes })) => {
+            let kind = LaunchKind::Local;
+            vec![Launch { kind, source, destination, bytes, tag: 0, iv: 0, pipelined: false, flush: false }]
+        }
+        PushWork::Task(_) => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{super::*, data, machine::Setup};
 use crate::{
     sim::Stall,
-    stream::LaunchKind,
+    stream::{LaunchKind, Semaphore},
     units::{Bytes, BytesPerCycle},
 };
 use Direction::{D2d, D2h, H2d};
@@ -19,15 +19,15 @@ fn the_by_page_path_submits_a_launch_per_page_with_its_own_slot_and_tag() {
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
     assert_eq!(mini.driver().outcomes()[0].messages, 33);
-    assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [16, 16, 1]);
-    let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
-    for (place, order) in (0..).zip(&orders) {
-        assert_eq!(order.kind, LaunchKind::Open);
-        assert_eq!(order.destination, map::DEVICE_BASE + place * 4096);
-        assert_eq!((order.source, order.tag), (map::STAGING + place * 4096, map::TAGS + place * 16));
-        assert_eq!(order.bytes, if place < 32 { 4096 } else { 100 });
-        assert_eq!(order.pipelined, place % 16 != 0);
-        assert_eq!(order.iv, 0);
+    assert_eq!(mini.gpu().launches().iter().map(Vec::len).collect::<Vec<_>>(), [16, 16, 1]);
+    let launches = mini.gpu().launches().concat();
+    for (place, launch) in (0..).zip(&launches) {
+        assert_eq!(launch.kind, LaunchKind::Open);
+        assert_eq!(launch.destination, map::DEVICE_BASE + place * 4096);
+        assert_eq!((launch.source, launch.tag), (map::STAGING + place * 4096, map::TAGS + place * 16));
+        assert_eq!(launch.bytes, if place < 32 { 4096 } else { 100 });
+        assert_eq!(launch.pipelined, place % 16 != 0);
+        assert_eq!((launch.iv, launch.flush), (0, place % 16 == 15 || place == 32));
     }
     assert_eq!(mini.gpu().device[&(map::DEVICE_BASE >> 40)], data::bytes(0, (1 << 17) + 100));
 }
@@ -38,11 +38,11 @@ fn the_chunked_path_submits_a_push_per_chunk() {
     setup.options.pipelined_pushes = true;
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
-    assert_eq!(orders.len(), 3);
-    for (place, order) in (0..).zip(&orders) {
-        assert_eq!((order.kind, order.pipelined, order.iv), (LaunchKind::Seal, true, map::IV_PAGE));
-        assert_eq!(order.source, map::DEVICE_BASE + (place << 16));
+    let launches = mini.gpu().launches().concat();
+    assert_eq!(launches.len(), 3);
+    for (place, launch) in (0..).zip(&launches) {
+        assert_eq!((launch.kind, launch.pipelined, launch.iv), (LaunchKind::Seal, true, map::IV_PAGE));
+        assert_eq!(launch.source, map::DEVICE_BASE + (place << 16));
     }
     assert_eq!(mini.driver().outcomes()[0].tags_verified, 3);
     assert_eq!(mini.stored.borrow()[0], data::bytes(0, 3 << 16));
@@ -78,10 +78,9 @@ fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() 
     setup.exact = false;
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    let orders: Vec<_> =
-        mini.gpu().seen.iter().flat_map(|push| &push.orders).map(|o| (o.kind, o.source, o.bytes)).collect();
+    let launches = mini.gpu().launches().concat();
     assert_eq!(
-        orders,
+        launches.iter().map(|launch| (launch.kind, launch.source, launch.bytes)).collect::<Vec<_>>(),
         [
             (LaunchKind::Fetch, map::pinned(0, 0), 1 << 30),
             (LaunchKind::Fetch, map::pinned(0, 1 << 30), 1 << 30),
@@ -89,7 +88,7 @@ fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() 
             (LaunchKind::Store, map::device(1, 0), 1 << 30),
         ]
     );
-    assert!(mini.gpu().seen.iter().all(|push| push.orders[0].tag == 0));
+    assert!(launches.iter().all(|launch| launch.tag == 0));
 }
 
 #[test]
@@ -100,7 +99,7 @@ fn a_pool_smaller_than_a_push_makes_smaller_pushes() {
         setup.staging.buffers = 1;
         let (mini, run) = setup.go();
         assert!(delivered(&mini));
-        assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
+        assert_eq!(mini.gpu().launches().iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3, 1]);
         assert_eq!(mini.memory.borrow().staging_fill(), (3, 3));
         assert!(Stall::in_account(&run.accounts[0]).any(|(stall, _)| stall.name() == "staging_full"));
     }

@@ -5,7 +5,7 @@ use super::{
     machine::Setup,
 };
 use crate::{
-    stream::{Computation, StreamTask},
+    stream::{Computation, PushWork, Semaphore, StreamTask},
     units::{Bytes, BytesPerCycle, Cycles, Femtos},
 };
 use Direction::{D2h, H2d};
@@ -42,8 +42,8 @@ fn the_caller_hides_neither_pushes_nor_completions_behind_sealing() {
 fn messages_of_a_copy_are_as_long_as_may_be_but_the_last() {
     for (bytes, sizes) in [(70_000, vec![1 << 16, 4_464]), (1 << 16, vec![1 << 16]), (100, vec![100])] {
         let (mini, _) = Setup::secure(&[(H2d, bytes, Pageable)]).go();
-        let orders = mini.gpu().seen.iter().flat_map(|push| &push.orders);
-        assert_eq!(orders.map(|order| order.bytes).collect::<Vec<_>>(), sizes);
+        let launches = mini.gpu().launches().concat();
+        assert_eq!(launches.iter().map(|launch| launch.bytes).collect::<Vec<_>>(), sizes);
     }
 }
 
@@ -148,8 +148,8 @@ fn kernels_and_events_go_to_their_streams_in_host_order() {
     setup.program.extend(tasks.map(|(stream, task)| step(stream, Operation::Task(task))));
     setup.program.push(step(2, Operation::Sync));
     let (mini, run) = setup.go();
-    let seen: Vec<_> = mini.gpu().seen.iter().map(|push| (push.stream, push.task)).collect();
-    assert_eq!(seen[1..], tasks.map(|(stream, task)| (stream, Some(task))));
+    let seen: Vec<_> = mini.gpu().seen.iter().map(|push| (push.stream, push.work.clone())).collect();
+    assert_eq!(seen[1..], tasks.map(|(stream, task)| (stream, PushWork::Task(task))));
     // Call and push, a launch, two more pushes, and the completion that ends the wait.
     assert_eq!(run.accounts[0].busy(), 1_000 + 200 + 1_200 + 2 * 200 + 70);
 }
