@@ -52,7 +52,7 @@ const CONNECTIONS: usize = 16;
 const HEAD: usize = 16 << 10;
 const HEADERS: usize = 64;
 /// So long a request may take to come, from the connection's begin or the answer before it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(10);
 /// A connection that is older takes leave with its next answer.
 const OLD: Duration = Duration::from_secs(60);
 /// No connection is older.
@@ -138,7 +138,7 @@ pub(super) struct Server {
     thread: JoinHandle<()>,
 }
 
-struct House<S> {
+struct ServerState<S> {
     /// By these names it may be called.
     hosts: [String; 2],
     /// What each path begins with.
@@ -148,9 +148,9 @@ struct House<S> {
     body: Mutex<()>,
 }
 
-struct Guest {
+struct Connection {
     /// Whether it has shown the token.
-    known: Arc<AtomicBool>,
+    authenticated: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
@@ -162,7 +162,7 @@ impl Server {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let root = format!("/{}/", token());
         let address = format!("http://{}{root}", hosts[0]);
-        let house = Arc::new(House { hosts, root, site, body: Mutex::default() });
+        let state = Arc::new(ServerState { hosts, root, site, body: Mutex::default() });
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         listener.set_nonblocking(true)?;
         let listener = {
@@ -174,7 +174,7 @@ impl Server {
         let serve = move || {
             runtime.block_on(async move {
                 let graceful = Arc::new(GracefulShutdown::new());
-                let accepting = tokio::spawn(accept(listener, house, Arc::clone(&graceful)));
+                let accepting = tokio::spawn(accept(listener, state, Arc::clone(&graceful)));
                 ended.notified().await;
                 accepting.abort();
                 _ = accepting.await;
@@ -199,19 +199,23 @@ impl Server {
 }
 
 /// Takes connections for ever.
-async fn accept<S: Site>(listener: tokio::net::TcpListener, house: Arc<House<S>>, graceful: Arc<GracefulShutdown>) {
-    let mut guests: Vec<Guest> = Vec::new();
+async fn accept<S: Site>(
+    listener: tokio::net::TcpListener,
+    state: Arc<ServerState<S>>,
+    graceful: Arc<GracefulShutdown>,
+) {
+    let mut connections: Vec<Connection> = Vec::new();
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                make_room(&mut guests, CONNECTIONS);
-                guests.push(receive(stream, Arc::clone(&house), &graceful));
+                make_room(&mut connections, CONNECTIONS);
+                connections.push(receive(stream, Arc::clone(&state), &graceful));
                 // Those that have been there get their turn, or their end.
                 yield_now().await;
             }
             Err(_) => {
-                let open = guests.len();
-                make_room(&mut guests, open);
+                let open = connections.len();
+                make_room(&mut connections, open);
                 sleep(PAUSE).await;
             }
         }
@@ -219,39 +223,39 @@ async fn accept<S: Site>(listener: tokio::net::TcpListener, house: Arc<House<S>>
 }
 
 /// Lets one go if there are so many; none that has shown the token if there is another.
-fn make_room(guests: &mut Vec<Guest>, most: usize) {
-    guests.retain(|guest| !guest.task.is_finished());
-    if !guests.is_empty() && guests.len() >= most {
-        let strange = guests.iter().position(|guest| !guest.known.load(Ordering::Relaxed));
-        guests.remove(strange.unwrap_or(0)).task.abort();
+fn make_room(connections: &mut Vec<Connection>, most: usize) {
+    connections.retain(|connection| !connection.task.is_finished());
+    if !connections.is_empty() && connections.len() >= most {
+        let stranger = connections.iter().position(|connection| !connection.authenticated.load(Ordering::Relaxed));
+        connections.remove(stranger.unwrap_or(0)).task.abort();
     }
 }
 
 /// Serves a connection as a task of its own.
-fn receive<S: Site>(stream: TcpStream, house: Arc<House<S>>, graceful: &GracefulShutdown) -> Guest {
-    let known = Arc::new(AtomicBool::new(false));
-    let guest_is_known = Arc::clone(&known);
+fn receive<S: Site>(stream: TcpStream, state: Arc<ServerState<S>>, graceful: &GracefulShutdown) -> Connection {
+    let authenticated = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&authenticated);
     let since = Instant::now();
     let service = service_fn(move |request: Request<Incoming>| {
-        let (house, known) = (Arc::clone(&house), Arc::clone(&guest_is_known));
+        let (state, authenticated) = (Arc::clone(&state), Arc::clone(&shared));
         async move {
-            let answer = house.answer(request, &known).await;
-            let closes = !known.load(Ordering::Relaxed) || since.elapsed() > OLD;
+            let answer = state.answer(request, &authenticated).await;
+            let closes = !authenticated.load(Ordering::Relaxed) || since.elapsed() > OLD;
             Ok::<_, Infallible>(answer.response(closes))
         }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_headers(HEADERS).max_buf_size(HEAD);
+    http.timer(TokioTimer::new()).header_read_timeout(GIVE_UP_AFTER).max_headers(HEADERS).max_buf_size(HEAD);
     let connection = graceful.watcher().watch(http.serve_connection(TokioIo::new(stream), service));
     let task = tokio::spawn(async move {
-        // A guest that has gone, or does not talk HTTP, wants no answer.
+        // A peer that has gone, or does not talk HTTP, wants no answer.
         _ = timeout(OLDEST, pin!(connection)).await;
     });
-    Guest { known, task: task.abort_handle() }
+    Connection { authenticated, task: task.abort_handle() }
 }
 
-impl<S: Site> House<S> {
-    async fn answer(&self, request: Request<Incoming>, known: &AtomicBool) -> Answer {
+impl<S: Site> ServerState<S> {
+    async fn answer(&self, request: Request<Incoming>, authenticated: &AtomicBool) -> Answer {
         let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
         if !self.hosts.iter().any(|name| host == Some(name.as_bytes())) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to the loopback's names only\n");
@@ -265,7 +269,7 @@ impl<S: Site> House<S> {
         }
         let (head, body) = request.into_parts();
         let Some(path) = head.uri.path().strip_prefix(&self.root) else { return Answer::none() };
-        known.store(true, Ordering::Relaxed);
+        authenticated.store(true, Ordering::Relaxed);
         let query = head.uri.query().unwrap_or_default();
         let asked = Asked { method: &head.method, path, query, body: &Bytes::new() };
         if body.is_end_stream() {
@@ -401,7 +405,7 @@ mod tests {
         let idle: Vec<_> = (0..10 * CONNECTIONS).map(|_| Client::connect(host).unwrap()).collect();
         let begun = Instant::now();
         assert_eq!(status(&get(&server, "", "")), Some(200));
-        assert!(begun.elapsed() < PATIENCE / 2);
+        assert!(begun.elapsed() < GIVE_UP_AFTER / 2);
         drop(idle);
         server.end();
     }

@@ -34,7 +34,7 @@ fn transfers() -> Vec<u64> {
 }
 
 /// Looks of the observer after which a run counts as one that does not end.
-const PATIENCE: u32 = 400;
+const GIVE_UP_AFTER: u32 = 400;
 
 struct Ran {
     result: Result<Outcome, RunError>,
@@ -54,9 +54,9 @@ fn run(machine: &MachineSpec, memory: Memory, data: DataMode, injections: &[Inje
     let mut looks = 0;
     let result = system::run(machine, request, &mut |_| {
         looks += 1;
-        if looks > PATIENCE { Control::Stop } else { Control::Continue }
+        if looks > GIVE_UP_AFTER { Control::Stop } else { Control::Continue }
     });
-    Ran { result, delivered, stopped: looks > PATIENCE }
+    Ran { result, delivered, stopped: looks > GIVE_UP_AFTER }
 }
 
 /// What both data modes must agree on.
@@ -325,7 +325,7 @@ fn a_lost_semaphore_is_a_deadlock_that_names_who_waits() {
             let mut looks = 0;
             let error = system::run(&machine, request, &mut |_| {
                 looks += 1;
-                if looks > PATIENCE { Control::Stop } else { Control::Continue }
+                if looks > GIVE_UP_AFTER { Control::Stop } else { Control::Continue }
             });
             let error = error.unwrap_err().to_string();
             assert!(error.starts_with("deadlock") && error.contains("host.driver (completion)"), "{error}");

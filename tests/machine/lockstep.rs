@@ -212,7 +212,7 @@ const LINK_FAULTS: [FaultKind; 5] =
     [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
 /// Looks of the observer after which a run counts as one that does not end.
-const PATIENCE: u32 = 3000;
+const GIVE_UP_AFTER: u32 = 3000;
 
 /// A case with more kernels on SMs than these is left out.
 const MOST_KERNELS: u64 = 60;
@@ -281,10 +281,15 @@ impl Case {
         let mut looks = 0;
         let patience = &mut |_| {
             looks += 1;
-            if looks > PATIENCE { Control::Stop } else { Control::Continue }
+            if looks > GIVE_UP_AFTER { Control::Stop } else { Control::Continue }
         };
         let result = system::run(machine, request, patience).map_err(|error| error.to_string());
-        assert!(looks <= PATIENCE, "the run does not end: {:?} {:?}", self.settings(), self.fault_anywhere(machine));
+        assert!(
+            looks <= GIVE_UP_AFTER,
+            "the run does not end: {:?} {:?}",
+            self.settings(),
+            self.fault_anywhere(machine)
+        );
         result
     }
 }

@@ -16,7 +16,7 @@ use sealsim::{
 };
 
 /// Looks of the observer after which a run counts as one that does not end.
-const PATIENCE: u32 = 3000;
+const GIVE_UP_AFTER: u32 = 3000;
 
 /// Events of a program.
 const EVENTS: u32 = 3;
@@ -114,7 +114,7 @@ fn run(case: &Case, machine: &MachineSpec, (data, kernel, order): (DataMode, Ker
     let mut looks = 0;
     let outcome = system::run(machine, request, &mut |_| {
         looks += 1;
-        if looks > PATIENCE { Control::Stop } else { Control::Continue }
+        if looks > GIVE_UP_AFTER { Control::Stop } else { Control::Continue }
     });
     outcome.map(|outcome| Ran { outcome, sinks }).map_err(|error| error.to_string())
 }

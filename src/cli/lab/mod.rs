@@ -40,7 +40,7 @@ use std::{
 };
 
 /// So often it looks whether the user wants the program to end.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Serve a page to explore with, to this computer only: move parameters of a machine and see at once what a copy takes and what limits it.
 #[derive(Debug, Args)]
@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::complain("No browser was found: open the address yourself.");
     }
     while !interruption.asked() {
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_EVERY);
     }
     server.end();
     Ok(())

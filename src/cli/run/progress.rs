@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Shorter runs show nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SHOWN_AFTER: Duration = Duration::from_millis(500);
 
 pub(super) struct Progress {
     started: Instant,
@@ -28,7 +28,7 @@ impl Progress {
     /// Notes how far the run is.
     pub fn show(&mut self, now: Femtos, arrivals: &[Arrival]) {
         let elapsed = self.started.elapsed();
-        if !self.watched || elapsed < PATIENCE {
+        if !self.watched || elapsed < SHOWN_AFTER {
             return;
         }
         let (data, total) = (self.data, self.total);

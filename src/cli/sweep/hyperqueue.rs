@@ -21,9 +21,9 @@ use std::{
 };
 
 /// How often the folder and HyperQueue are asked.
-const PACE: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(500);
 /// How often a folder is looked at for rows of tasks that have ended: shared file systems show new files late.
-const LATE: u32 = 20;
+const POLLS_AFTER_END: u32 = 20;
 
 /// The chunks of a study, in transit through HyperQueue.
 pub(super) struct Submission<'a> {
@@ -97,7 +97,7 @@ impl Submission<'_> {
                 Ok(Some(job)) if job.is_over() => return self.end(id, &job, done),
                 Ok(Some(_)) => {}
             }
-            thread::sleep(PACE);
+            thread::sleep(POLL_EVERY);
         }
     }
 
@@ -197,11 +197,11 @@ impl Submission<'_> {
     /// The job is over: either all rows are there, or it says why not.
     fn end(&self, id: u64, job: &Job, done: u64) -> Result<(), Failure> {
         let counts = job.counts();
-        for _ in 0..LATE {
+        for _ in 0..POLLS_AFTER_END {
             if self.chunks.missing().is_empty() || counts.failed + counts.canceled > 0 || self.interruption.asked() {
                 break;
             }
-            thread::sleep(PACE);
+            thread::sleep(POLL_EVERY);
         }
         self.show(done);
         let _ = fs::remove_file(self.record());

@@ -12,7 +12,7 @@ from .arguments import Path, Settings, settings, text
 from .errors import ConfigError, SimulationError, UsageError, VerificationError
 from .record import Record
 
-PATIENCE = 1 << 22
+GIVE_UP_AFTER = 1 << 22
 """Cycles without an event after which a message is given up."""
 
 
@@ -147,7 +147,7 @@ class Engine:
         self.offer(text)
         events: list[Event] = []
         quiet = 0
-        while quiet < PATIENCE:
+        while quiet < GIVE_UP_AFTER:
             new = self.step()
             events += new
             quiet = 0 if new else quiet + 1
@@ -155,7 +155,7 @@ class Engine:
             if tags:
                 output = b"".join(_bytes(event.value) for event in events if event.kind == "text")
                 return output, tags[0], events
-        raise SimulationError(f"nothing happened for {PATIENCE} cycles; this engine's control never lets the message end")
+        raise SimulationError(f"nothing happened for {GIVE_UP_AFTER} cycles; this engine's control never lets the message end")
 
 
 def _bytes(value: Any) -> bytes:

@@ -4,7 +4,7 @@ use super::engine::{Engine, Event, Register};
 use super::message::SealOpen;
 use super::register::{Field, TABLE, WEIGHTING};
 use super::spec::{EngineSpec, GhashSpec};
-use super::strike::PATIENCE;
+use super::strike::GIVE_UP_AFTER;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -146,7 +146,7 @@ fn survey(spec: &EngineSpec, direction: SealOpen, all: bool, keys: &mut Set<Regi
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(&vec![1; spec.key_bits as usize / 8]).ok()?;
     let mut events: Vec<(u64, Event)> = Vec::new();
-    for _ in 0..PATIENCE {
+    for _ in 0..GIVE_UP_AFTER {
         engine.step(&mut events);
         see(&mut engine, all, keys);
         if !events.is_empty() {
@@ -166,7 +166,7 @@ fn survey(spec: &EngineSpec, direction: SealOpen, all: bool, keys: &mut Set<Regi
     }
     engine.offer(&vec![0; (bytes * u64::from(messages)) as usize]);
     let mut quiet = 0;
-    while !engine.idle() && quiet < PATIENCE {
+    while !engine.idle() && quiet < GIVE_UP_AFTER {
         events.clear();
         engine.step(&mut events);
         see(&mut engine, all, keys);

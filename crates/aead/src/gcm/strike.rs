@@ -14,7 +14,7 @@ use super::message::SealOpen;
 use super::spec::EngineSpec;
 
 /// Cycles without an event after which an engine is given up: its control never lets it end.
-pub(super) const PATIENCE: u32 = 1 << 22;
+pub(super) const GIVE_UP_AFTER: u32 = 1 << 22;
 
 /// What a fault does to a bit of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub fn rested(spec: &EngineSpec, key: &[u8]) -> Option<Engine> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(key).ok()?;
     let mut events = Vec::new();
-    (0..PATIENCE).find(|_| {
+    (0..GIVE_UP_AFTER).find(|_| {
         engine.step(&mut events);
         !events.is_empty()
     })?;
@@ -139,11 +139,11 @@ impl StruckMessage {
 
     fn run(&mut self, until: impl Fn(&Self) -> bool) {
         let mut quiet = 0;
-        while !until(self) && quiet < PATIENCE {
+        while !until(self) && quiet < GIVE_UP_AFTER {
             quiet = if self.step(&mut |_, _| {}) { 0 } else { quiet + 1 };
         }
         // Of an engine that never ends, what has not come is zero.
-        if quiet == PATIENCE {
+        if quiet == GIVE_UP_AFTER {
             self.text.resize(self.bytes as usize, 0);
             self.ended = true;
         }
@@ -194,7 +194,7 @@ pub fn states(engine: Engine, bytes: u64, direction: SealOpen) -> Vec<State> {
     let mut states = Vec::new();
     let Some(mut message) = StruckMessage::new(engine, &[0; 12], bytes, direction, Vec::new()) else { return states };
     message.engine.offer(&vec![0; bytes as usize]);
-    for cycle in 0..u64::from(PATIENCE) {
+    for cycle in 0..u64::from(GIVE_UP_AFTER) {
         message.step(&mut |register, purpose| states.push(State { register, cycle, purpose }));
         if message.ended {
             break;

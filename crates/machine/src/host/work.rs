@@ -65,7 +65,7 @@ pub enum JobKind {
     /// Seals a message before it is asked for and keeps it in private memory.
     SealAhead,
     /// The same of a message that nobody will ask for.
-    SealInVain,
+    SealUnused,
     /// Copies a message that was sealed ahead into staging, with its tag.
     Place,
     /// As [`Self::Open`], after the call has returned.
@@ -77,7 +77,7 @@ impl JobKind {
     pub const fn tags_checked(self) -> u64 {
         match self {
             Self::Seal | Self::CopyIn | Self::CopyOut | Self::ForwardIn => 0,
-            Self::SealAhead | Self::SealInVain | Self::Place => 0,
+            Self::SealAhead | Self::SealUnused | Self::Place => 0,
             Self::Open | Self::ResealIn | Self::ForwardOut | Self::OpenAfter => 1,
             Self::ResealOut => 2,
         }

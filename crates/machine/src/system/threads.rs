@@ -34,7 +34,7 @@ use std::{
 };
 
 /// Between two questions to the observer.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Bytes of a thread's stack: as many as a program's first has.
 const STACK: usize = 8 << 20;
@@ -170,7 +170,7 @@ impl Meeting {
         let (mut now, mut stopped) = (Femtos(0), None);
         let mut state = self.lock();
         loop {
-            let waited = self.changed.wait_timeout_while(state, LOOK, |state| state.present > 0);
+            let waited = self.changed.wait_timeout_while(state, POLL_EVERY, |state| state.present > 0);
             let (left, result) = waited.unwrap_or_else(PoisonError::into_inner);
             if !result.timed_out() {
                 return stopped;

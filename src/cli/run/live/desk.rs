@@ -12,9 +12,9 @@ use std::{
 use tokio::{sync::Notify, time::timeout};
 
 /// So long a question waits for an answer of the run.
-const PATIENCE: Duration = Duration::from_secs(2);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 /// So often someone who waits looks whether the user wants the program to end.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 /// So many orders wait for the run.
 const ORDERS: usize = 1000;
 /// A page that has not asked for so long is not there any more.
@@ -137,7 +137,7 @@ impl Desk {
     /// Waits a moment, as a run that stands still, unless somebody calls.
     pub fn wait_for_call(&self) {
         let papers = self.lock();
-        drop(self.changed.wait_timeout_while(papers, GLANCE, |_| !self.called()));
+        drop(self.changed.wait_timeout_while(papers, POLL_EVERY, |_| !self.called()));
     }
 
     pub fn end(&self, ending: Ending) {
@@ -155,7 +155,7 @@ impl Desk {
     pub fn wait_until_closed(&self, interrupted: &dyn Fn() -> bool) {
         let mut papers = self.lock();
         while !papers.closed && !interrupted() {
-            let waited = self.changed.wait_timeout(papers, GLANCE);
+            let waited = self.changed.wait_timeout(papers, POLL_EVERY);
             papers = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -165,7 +165,7 @@ impl Desk {
         let (begun, mut papers) = (Instant::now(), self.lock());
         let is_there = papers.asked.is_some_and(|asked| asked.elapsed() < ABSENT);
         while is_there && !papers.told && !papers.closed && begun.elapsed() < most && !interrupted() {
-            let waited = self.changed.wait_timeout(papers, GLANCE);
+            let waited = self.changed.wait_timeout(papers, POLL_EVERY);
             papers = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -196,7 +196,7 @@ impl Desk {
             }
             papers.brought
         };
-        let answered = timeout(PATIENCE, self.answered(before)).await;
+        let answered = timeout(GIVE_UP_AFTER, self.answered(before)).await;
         State { late: answered.is_err(), ..self.lock().state.clone() }
     }
 

@@ -2,7 +2,7 @@
 
 const EVERY = 250;
 const AGAIN = 1000;
-const PATIENCE = 6000;
+const GIVE_UP_AFTER = 6000;
 const AVERAGE = 2;
 
 const status = document.getElementById("status");
@@ -285,7 +285,7 @@ const seen = () => new Promise((done) => {
 
 async function ask() {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), PATIENCE);
+  const timer = setTimeout(() => limit.abort(), GIVE_UP_AFTER);
   try {
     const reply = await fetch("state", { cache: "no-store", signal: limit.signal });
     if (!reply.ok) throw new Error(reply.statusText);

@@ -6,7 +6,7 @@ use crate::gcm::field::Element;
 use crate::gcm::message::Shape;
 use crate::gcm::register::{Field, TABLE, WEIGHTING};
 use crate::gcm::spec::EngineSpec;
-use crate::gcm::standalone::{PATIENCE, StandaloneError};
+use crate::gcm::standalone::{GIVE_UP_AFTER, StandaloneError};
 use rustc_hash::FxHashMap as Map;
 
 /// The registers of a GHASH unit that hold sums of products.
@@ -71,7 +71,7 @@ impl<'a> Recorder<'a> {
             if let Some(end) = end {
                 return Ok(self.finish(end));
             }
-            if quiet == PATIENCE {
+            if quiet == GIVE_UP_AFTER {
                 return Err(StandaloneError::Stuck { message: 1, cycles: quiet });
             }
         }

@@ -62,7 +62,7 @@ pub struct Outcome {
 }
 
 /// Cycles without an event after which an engine is said to stand still; far more than any one stage may be declared to take.
-pub(super) const PATIENCE: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
+pub(super) const GIVE_UP_AFTER: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
 
 /// Runs an engine alone.
 ///
@@ -182,7 +182,7 @@ impl Bed {
                 trace.look(&mut self.engine);
             }
             quiet = if self.read < self.events.len() { 0 } else { quiet + 1 };
-            if quiet == PATIENCE {
+            if quiet == GIVE_UP_AFTER {
                 return Err(StandaloneError::Stuck { message: number + 1, cycles: quiet });
             }
             for (at, event) in self.events.drain(..) {

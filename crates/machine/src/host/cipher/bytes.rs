@@ -14,7 +14,7 @@ impl Cipher {
             JobKind::Seal | JobKind::ForwardIn => (self.seal(place, time, memory), Party::Cpu),
             JobKind::Open | JobKind::OpenAfter => (self.open(job, memory), Party::Cpu),
             JobKind::SealAhead => (self.seal_ahead(place, memory), Party::Cpu),
-            JobKind::SealInVain => (true, Party::Cpu),
+            JobKind::SealUnused => (true, Party::Cpu),
             JobKind::Place => (put_sealed_ahead(job, time, memory), Party::Cpu),
             JobKind::ResealIn => (self.reseal_in(job, time, memory), Party::Cpu),
             JobKind::ResealOut => self.reseal_out(job, time, memory),

@@ -113,7 +113,7 @@ impl Cipher {
         let seal = || fixed.saturating_add(seal_rate.cycles_for(job.bytes));
         let open = || fixed.saturating_add(open_rate.cycles_for(job.bytes));
         let (work, secure) = match job.kind {
-            JobKind::Seal | JobKind::SealAhead | JobKind::SealInVain => (seal(), true),
+            JobKind::Seal | JobKind::SealAhead | JobKind::SealUnused => (seal(), true),
             JobKind::Open | JobKind::OpenAfter => (open(), true),
             JobKind::ResealIn | JobKind::ResealOut => (open().saturating_add(seal()), true),
             JobKind::ForwardIn | JobKind::ForwardOut if self.spec.work == CipherWork::InPlace => return 1,

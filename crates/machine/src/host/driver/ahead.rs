@@ -91,7 +91,7 @@ impl Guess {
     }
 
     fn job(&self, id: u64, (message, bytes): (u64, u64)) -> CipherJob {
-        let kind = if self.fate == Fate::Right { JobKind::SealAhead } else { JobKind::SealInVain };
+        let kind = if self.fate == Fate::Right { JobKind::SealAhead } else { JobKind::SealUnused };
         let Coming { copy, message: each, .. } = self.coming;
         let nonce = self.ivs.get(message as usize).copied().unwrap_or_default();
         CipherJob { id, kind, slot: SlotId::NONE, copy, offset: message * each.0, bytes, small: false, nonce }

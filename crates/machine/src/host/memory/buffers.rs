@@ -121,7 +121,7 @@ impl Buffers {
                 Touch { millicycles: self.faults(buffer, memory, job).millicycles, cold: missed.llc }
             }
             // These have been charged above.
-            JobKind::SealAhead | JobKind::SealInVain | JobKind::OpenAfter | JobKind::Place => Touch::default(),
+            JobKind::SealAhead | JobKind::SealUnused | JobKind::OpenAfter | JobKind::Place => Touch::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Buffers {
         let (llc, dram) = (self.spec.llc_rate.0, self.spec.dram_rate.0);
         let bytes = job.bytes;
         let millicycles = match job.kind {
-            JobKind::SealAhead | JobKind::SealInVain => cost(bytes, llc) + cost(bytes, dram),
+            JobKind::SealAhead | JobKind::SealUnused => cost(bytes, llc) + cost(bytes, dram),
             JobKind::OpenAfter => {
                 let faults = self.faults(buffer, memory, job);
                 cost(bytes, llc) + cost(bytes.saturating_sub(faults.bytes), dram) + faults.millicycles
