@@ -101,8 +101,8 @@ fn what_is_no_result_of_a_verb_is_refused_with_the_reason() {
     run["schema_version"] = 3.into();
     run["copies"][0]["start_ps"] = "soon".into();
     let reason = refused(&run);
-    assert!(reason.contains("`sealsim run`") && reason.contains("expected u64"), "{reason}");
+    assert!(reason.contains("`sealsim run`") && reason.contains("copies[0].start_ps: expected a count"), "{reason}");
     run["copies"][0]["start_ps"] = 0.into();
     run["units"]["host.cipher"] = json!({ "cycles": 1 });
-    assert!(refused(&run).contains("missing field"), "{}", refused(&run));
+    assert!(refused(&run).contains("units.host.cipher: missing field `busy`"), "{}", refused(&run));
 }
