@@ -161,7 +161,7 @@ impl Arguments {
         let asked: Vec<_> = asked.collect();
         let weight = |(ranks, bytes): &(usize, u64)| *ranks as f64 * *bytes as f64;
         let all = asked.iter().map(weight).sum::<f64>() * machines.len() as f64;
-        let watch = Watch::begin(format!("{} collectives", asked.len() * machines.len()));
+        let watch = Watch::begin(&format!("{} collectives", asked.len() * machines.len()));
         let mut rows = Vec::new();
         for one in &asked {
             let (mut off, share) = (None::<(CollectiveRow, CollectiveOutcome)>, weight(one) / all.max(1.0));

@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     let Question { own, grid, candidates, .. } = &question;
     let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
-    let watch = Watch::begin(format!("{} designs", candidates.len()));
+    let watch = Watch::begin(&format!("{} designs", candidates.len()));
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let compared = explore::compare(candidates, grid, arguments.threads(), &kept.finished, &observer, &progress);
     watch.end();

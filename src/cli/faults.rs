@@ -4,8 +4,9 @@ use super::{
     Failure, OverlayArguments, SettingArguments, Switch, WorkArguments,
     machine::machine_of,
     output,
-    page::{PageArgument, PageFile},
+    page::{PageArgument, PageFile, command_line, quoted},
     run::Interruption,
+    watch::bar,
 };
 use crate::{
     config::Resolved,
@@ -21,10 +22,9 @@ use crate::{
     workload::Workload,
 };
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// Draws sets of faults, runs the machine with each, and says which are harmless, detected (by which signal, after how long), silent, or hang.
 #[derive(Debug, Args)]
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let bar = bar(arguments.sets);
+    let bar = bar(arguments.sets, SETS);
     let answer = campaign(&question, threads, &observer, &|| bar.inc(1));
     bar.finish_and_clear();
     let answer = answer.map_err(failed)?;
@@ -197,7 +197,7 @@ impl Arguments {
         let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
         let threads = self.threads.map_or_else(pool::threads, usize::from);
         let extent = Extent { per_point: self.per_point.map(|most| most as usize), members: self.members as usize };
-        let bar = bar(0);
+        let bar = bar(0, SETS);
         let told: (&dyn Fn(u64), &(dyn Fn() + Sync)) = (&|all| bar.set_length(all), &|| bar.inc(1));
         let answer = single(question, extent, threads, &observer, told);
         bar.finish_and_clear();
@@ -209,7 +209,7 @@ impl Arguments {
             copies: copies.join(", "),
             per_point: extent.per_point,
             seed: self.seed,
-            command: std::env::args().skip(1).fold("sealsim".to_owned(), |line, word| line + " " + &quoted(&word)),
+            command: command_line(),
         };
         let findings = answer.findings.len();
         let Stated { machine, digest, command, .. } = &stated;
@@ -260,15 +260,8 @@ impl Arguments {
     }
 }
 
-/// A word of a command line, in quotes if a shell would take it apart.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:+,%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
+/// What the bar says.
+const SETS: &str = "{pos} of {len} sets";
 
 fn failed(error: CampaignError) -> Failure {
     match error {
@@ -278,26 +271,5 @@ fn failed(error: CampaignError) -> Failure {
         CampaignError::Collective(error) => Failure::Config(miette!("{error}")),
         CampaignError::Sound(RunError::Build(_)) => Failure::Config(miette!("{error}")),
         CampaignError::Sound(_) | CampaignError::NotDelivered { .. } => Failure::Simulation(miette!("{error}")),
-    }
-}
-
-/// A bar on standard error, if it is a terminal.
-fn bar(sets: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} sets, {eta} left");
-    ProgressBar::new(sets).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_that_a_shell_would_take_apart_is_quoted() {
-        assert_eq!(quoted("hbm.write_rate=5 B/cycle"), "'hbm.write_rate=5 B/cycle'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("h2d:65536:pinned"), "h2d:65536:pinned");
     }
 }

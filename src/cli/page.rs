@@ -12,7 +12,6 @@ use clap::Args;
 use miette::miette;
 use serde::Serialize;
 use std::{
-    ffi::OsString,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -86,20 +85,20 @@ fn no_page(error: PageError) -> Failure {
 
 pub(super) fn command_line() -> String {
     let mut words = vec!["sealsim".to_owned()];
-    words.extend(std::env::args_os().skip(1).map(quoted));
+    words.extend(std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy())));
     words.join(" ")
 }
 
 /// Words as a shell takes them.
 pub(super) fn shell_words(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word.into())).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: OsString) -> String {
-    let word = word.to_string_lossy();
+/// A word of a command line, in quotes if a shell would take it apart.
+pub(super) fn quoted(word: &str) -> String {
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=+,@%".contains(one);
     if !word.is_empty() && word.chars().all(plain) {
-        word.into_owned()
+        word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
@@ -111,9 +110,17 @@ mod tests {
 
     #[test]
     fn words_are_quoted_where_a_shell_would_take_them_apart() {
-        let known = [("--set", "--set"), ("a b", "'a b'"), ("", "''"), ("it's", r"'it'\''s'"), ("$(x)", "'$(x)'")];
+        let known = [
+            ("--set", "--set"),
+            ("a b", "'a b'"),
+            ("", "''"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+            ("hbm.write_rate=5 B/cycle", "'hbm.write_rate=5 B/cycle'"),
+            ("h2d:65536:pinned", "h2d:65536:pinned"),
+        ];
         for (word, shown) in known {
-            assert_eq!(quoted(word.into()), shown);
+            assert_eq!(quoted(word), shown);
         }
     }
 }

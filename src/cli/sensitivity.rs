@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let kept = Kept::<Rate>::of(&format!("sensitivity {question:?}"), arguments.resume);
-    let watch = Watch::begin("the runs".to_owned());
+    let watch = Watch::begin("the runs");
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let answer = sensitivity(&question, threads, &kept.finished, &observer, &progress);

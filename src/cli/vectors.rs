@@ -4,6 +4,7 @@ use super::{
     Failure,
     output::{self, Format},
     run::Interruption,
+    watch::bar,
 };
 use crate::{
     files::WholeFile,
@@ -15,12 +16,12 @@ use crate::{
     workload::read_size,
 };
 use clap::{Args, Subcommand, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use miette::miette;
 use serde::Serialize;
 use std::{
     fmt::Write as _,
-    io::{self, BufWriter, IsTerminal},
+    io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
@@ -175,7 +176,7 @@ impl Generate {
         let file = BufWriter::new(WholeFile::create(&self.out).map_err(unwritten)?);
         let mut writer = Writer::begin(file, style, &plan, self.stages).map_err(unwritten)?;
         let (mut generator, mut invalid) = (Generator::new(plan), 0);
-        let (interruption, bar) = (Interruption::listen(), bar(self.count));
+        let (interruption, bar) = (Interruption::listen(), self.bar());
         for message in &mut generator {
             let message = message.map_err(|error| Failure::Simulation(miette!("{error}")))?;
             invalid += u64::from(!message.case.valid);
@@ -198,6 +199,11 @@ impl Generate {
             coverage: generator.coverage(),
         })
     }
+
+    /// Few messages are there at once.
+    fn bar(&self) -> ProgressBar {
+        if self.count < 10_000 { ProgressBar::hidden() } else { bar(self.count, "{pos}/{len} messages") }
+    }
 }
 
 fn ending(path: &Path) -> Option<Style> {
@@ -208,14 +214,6 @@ fn ending(path: &Path) -> Option<Style> {
         "hex" | "mem" => Some(Style::Memh),
         _ => None,
     }
-}
-
-fn bar(messages: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() || messages < 10_000 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} messages, {eta} left");
-    ProgressBar::new(messages).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Missing pairs that are shown as text.

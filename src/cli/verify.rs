@@ -4,6 +4,7 @@ use super::{
     Failure,
     engine::judged,
     output::{self, Format, Output},
+    watch::bar,
 };
 use crate::aead::bytes::Scheme;
 use crate::config::{Layers, StandaloneEngine};
@@ -16,11 +17,11 @@ use crate::validate::vectors::{
     join, judge, parse,
 };
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use miette::miette;
 use serde::Serialize;
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -140,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     files.iter().try_for_each(|(path, cases)| check_algorithm(path, cases, &engine, &*subject))?;
-    let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
+    let progress = bar(files.iter().map(|(_, cases)| cases.len() as u64).sum(), "{pos}/{len} cases");
     // A file with nothing but another one's answers has no cases of its own.
     let with_cases = files.iter().filter(|(_, cases)| !cases.is_empty());
     let passed: Vec<_> = with_cases.clone().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
@@ -224,14 +225,6 @@ fn engine_of(path: &Path) -> Result<StandaloneEngine, Failure> {
     let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
     Ok(StandaloneEngine::Gcm(spec))
-}
-
-fn progress(cases: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} cases, {eta} left");
-    ProgressBar::new(cases).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &ProgressBar) -> FileOutcome {

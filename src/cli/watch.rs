@@ -15,8 +15,8 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins, with words for all of it: `7 designs`.
-    pub fn begin(what: String) -> Self {
-        Self { bar: bar(what), interruption: Interruption::listen() }
+    pub fn begin(what: &str) -> Self {
+        Self { bar: bar(PARTS, &format!("{{percent:>3}} % of {what}")), interruption: Interruption::listen() }
     }
 
     pub fn is_seen(&self) -> bool {
@@ -36,11 +36,11 @@ impl Watch {
     }
 }
 
-fn bar(what: String) -> ProgressBar {
+/// A bar on standard error, if it is a terminal, with words behind it in which `{pos}` and `{len}` are filled in.
+pub(super) fn bar(total: u64, words: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(PARTS).with_style(style).with_message(what)
+    let style = ProgressStyle::with_template(&format!("{{wide_bar}} {words}, {{eta}} left"));
+    ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -2,7 +2,7 @@
 
 mod simulators;
 
-use super::{Failure, MachineArguments, output, run::Interruption};
+use super::{Failure, MachineArguments, output, run::Interruption, watch::bar};
 use crate::{
     explore::{CostGrid, CostRow, cost_table},
     pool,
@@ -12,11 +12,10 @@ use crate::{
     workload::{CopyError, direction_name, memory_name, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
 use simulators::{Mode, Simulator, Way};
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// Writes what copies cost on a machine, as a table that other simulators read.
 #[derive(Debug, Args)]
@@ -98,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Ok(());
     }
     let go_on = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar(rows);
+    let bar = bar(rows as u64, "{pos} of {len} rows");
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let table = cost_table(&machine.machine, &grid, threads, &go_on, &|| bar.inc(1));
     bar.finish_and_clear();
@@ -179,13 +178,4 @@ fn failed(error: &RunError) -> Failure {
         RunError::Build(_) => Failure::Config(miette!("{error}")),
         _ => Failure::Simulation(miette!("{error}")),
     }
-}
-
-/// A bar on standard error, if it is a terminal.
-fn bar(rows: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} rows, {eta} left");
-    ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

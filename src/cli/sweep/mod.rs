@@ -15,6 +15,7 @@ use super::{
     plot::PlotFile,
     report::{study_files, study_report},
     run::Interruption,
+    watch::bar,
 };
 use crate::explore::Residual;
 use crate::explore::sweep::{
@@ -29,12 +30,11 @@ use crate::units::Bytes;
 use clap::{Args, Subcommand};
 use engine::{Engine, EngineArguments};
 use hyperqueue::Submission;
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use over::OverArguments;
 use std::{
     fs,
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, BufRead, Write},
     path::{Path, PathBuf},
 };
 
@@ -331,7 +331,7 @@ fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Inter
     gathered(study, folder)?;
     let (total, done) = study.progress(folder)?;
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar(total, done);
+    let bar = bar(total, POINTS).with_position(done);
     let threads = whole.threads.map_or_else(pool::threads, usize::from);
     let result = study.sweep(folder, threads, &observer, &|| bar.inc(1));
     bar.finish_and_clear();
@@ -348,7 +348,7 @@ fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &
         let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? else { return Ok(()) };
         let total = study.progress(folder)?.0;
         let planned = (0..chunks.len()).map(|chunk| chunks.points(chunk)).sum::<u64>();
-        let bar = bar(total, total.saturating_sub(planned));
+        let bar = bar(total, POINTS).with_position(total.saturating_sub(planned));
         let path = absolute(folder.path())?;
         let result = Submission { chunks: &chunks, folder: path, interruption, bar: &bar }.run();
         bar.finish_and_clear();
@@ -404,19 +404,13 @@ impl Whole {
     }
 }
 
+/// What the bar says.
+const POINTS: &str = "{pos}/{len} points, {per_sec}";
+
 fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {
     let table = Table::read_csv(&folder.join("points.csv"))?;
     let figure = of_study(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
     plot.write(&figure.draw())
-}
-
-fn bar(total: u64, done: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} points, {per_sec}, {eta} left");
-    let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.with_position(done)
 }
 
 /// Writes the tables of what is there, and says what it is.

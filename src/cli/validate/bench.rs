@@ -1,6 +1,6 @@
 //! Machines, data sets and threads, for the verbs that hold one against the other.
 
-use super::super::{Failure, output, run::Interruption};
+use super::super::{Failure, output, run::Interruption, watch::bar};
 use super::register::name;
 use crate::{
     config::{Layers, MachineSpec, Resolved},
@@ -18,13 +18,8 @@ use crate::{
     },
 };
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
-use std::{
-    collections::BTreeMap,
-    io::{self, IsTerminal},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 pub fn catalogue() -> Result<Catalogue, Failure> {
     Catalogue::shipped().map_err(refused)
@@ -134,7 +129,7 @@ impl Bench {
     /// Figures of points on machines, with a bar where somebody looks.
     pub fn simulate(&self, work: &[(&MachineSpec, &Point)]) -> Result<Vec<f64>, Failure> {
         let cost = |(_, point): &(&MachineSpec, &Point)| issue::bytes(point) + OVERHEAD;
-        let bar = bar(work.iter().map(cost).sum(), work.len());
+        let bar = bar(work.iter().map(cost).sum(), &format!("{{percent:>3}} % of {} points", work.len()));
         let one = |pair: &(&MachineSpec, &Point)| {
             let mut observer = |_| if self.interruption.asked() { Control::Stop } else { Control::Continue };
             let figure = issue::simulate(pair.0, pair.1, &mut observer);
@@ -173,13 +168,4 @@ fn failed(error: IssueError) -> Failure {
         IssueError::Run { .. } | IssueError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),
         IssueError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
     }
-}
-
-fn bar(total: u64, points: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(total).with_style(style).with_message(format!("{points} points"))
 }
