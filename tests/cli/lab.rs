@@ -6,7 +6,7 @@ use proptest::{prelude::*, sample::select};
 use sealsim::{
     cli::{
         Interruption,
-        lab::{Dropped, Memory, ProgramState, Question, State, answer},
+        lab::{Dropped, Memory, Offered, Question, State, answer},
     },
     config::{Role, Shipped},
 };
@@ -17,6 +17,7 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -58,8 +59,15 @@ fn timeless(text: &str) -> Json {
     json
 }
 
+/// The command that answers a question, if no files but these profiles are offered.
+fn command(question: Question, query: &str, programs: &[String]) -> Vec<String> {
+    let dropped = Arc::new(Dropped::new().unwrap());
+    let offered = Offered { files: Vec::new(), programs: programs.to_vec(), dropped };
+    State::read(question, query, &offered).unwrap().command()
+}
+
 fn agrees(query: &str, question: Question) {
-    says_what_is_printed(&State::read(query, &[]).unwrap().command(question), &mut Memory::default());
+    says_what_is_printed(&command(question, query, &[]), &mut Memory::default());
 }
 
 fn says_what_is_printed(command: &[String], memory: &mut Memory) {
@@ -100,7 +108,7 @@ const LOOP: &str = "validation/traces/h100-decode-eager-1.json.gz";
 #[test]
 fn a_program_with_its_switches_is_that_of_the_command_line() {
     let [gpu, api] = ["gpu", "api"].map(|table| format!("validation/traces/kmeans-off-cuda_{table}_trace.csv.gz"));
-    let (dropped, mut memory) = (Dropped::new().unwrap(), Memory::default());
+    let mut memory = Memory::default();
     let programs = [LOOP, &gpu, &api].map(str::to_owned);
     let encoded = |name: &str| name.replace('/', "%2F");
     let tables = format!("program={}&api={}", encoded(&gpu), encoded(&api));
@@ -116,8 +124,7 @@ fn a_program_with_its_switches_is_that_of_the_command_line() {
         format!("{tables}&change=pageable&change=openssl"),
         "program=decode-loop&change=batch".to_owned(),
     ] {
-        let state = ProgramState::read(&query, (&[], &programs, &dropped)).unwrap();
-        says_what_is_printed(&state.command(), &mut memory);
+        says_what_is_printed(&command(Question::Program, &query, &programs), &mut memory);
     }
 }
 

@@ -7,17 +7,16 @@
 mod answer;
 mod dropped;
 mod inside;
-mod iteration;
-mod program;
+mod query;
 mod simulator;
 mod site;
 mod state;
+mod workloads;
 
 pub use answer::{Answer, Memory, answer};
 pub use dropped::Dropped;
-pub use iteration::IterationState;
-pub use program::ProgramState;
-pub use state::{Question, State, StateError};
+pub use query::{Offered, StateError};
+pub use state::{Question, State};
 
 use super::{
     Failure,
@@ -99,12 +98,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let simulator = Simulator::begin().map_err(|error| Failure::input_output("lab: a thread", &error))?;
     let dropped = Dropped::new().map_err(|error| Failure::input_output("lab: a temporary folder", &error))?;
-    let offered = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
+    let files = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
     let program = (!programs.is_empty()).then(|| program_of(programs, arguments.machine.hw.as_deref(), overlays));
     let first = first(&config, overlays);
-    let dropped = Arc::new(dropped);
-    let site =
-        LabSite { simulator, offered, programs: programs.to_vec(), dropped, first, program, inside: Inside::default() };
+    let offered = Offered { files, programs: programs.to_vec(), dropped: Arc::new(dropped) };
+    let site = LabSite { simulator, offered, first, program, inside: Inside::default() };
     let port = arguments.port;
     let server = Server::begin(port, site)
         .map_err(|error| loopback::refused(("lab", "leave out --port", "--port 8080"), port, &error))?;
@@ -144,9 +142,13 @@ impl LabMachine {
     }
 }
 
+/// A part of a query.
+fn part(name: &str, value: &str) -> String {
+    format!("{name}={}", query::encoded(value))
+}
+
 /// The program that the page begins with, as a query.
 fn program_of(programs: &[String], hw: Option<&str>, overlays: &super::OverlayArguments) -> String {
-    let part = |name: &str, value: &str| format!("{name}={}", state::encoded(value));
     let parts = programs.iter().map(|program| part("program", program));
     let parts = parts.chain(hw.map(|hw| part("hw", hw)));
     parts.chain(overlays.design.iter().map(|design| part("design", design))).collect::<Vec<_>>().join("&")
@@ -154,7 +156,6 @@ fn program_of(programs: &[String], hw: Option<&str>, overlays: &super::OverlayAr
 
 /// The state that the page begins with, as a query.
 fn first(config: &str, overlays: &super::OverlayArguments) -> String {
-    let part = |name: &str, value: &str| format!("{name}={}", state::encoded(value));
     let mut parts = vec![part("machine", config)];
     parts.extend(overlays.design.iter().map(|design| part("design", design)));
     parts.extend(overlays.settings.cc.map(|cc| part("cc", cc.name())));

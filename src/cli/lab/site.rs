@@ -13,12 +13,12 @@
 
 use super::{
     answer::Answer as Found,
-    dropped::{Dropped, LARGEST},
+    dropped::LARGEST,
     inside::Inside,
-    iteration::{IterationState, workloads},
-    program::ProgramState,
+    query::{Offered, StateError, pairs},
     simulator::Simulator,
-    state::{Question, State, StateError, pairs},
+    state::{Question, State},
+    workloads::workloads,
 };
 use crate::{
     cli::{
@@ -36,14 +36,9 @@ use std::sync::Arc;
 
 pub struct LabSite {
     pub simulator: Arc<Simulator>,
-    /// Machine files and designs that the command line names.
-    pub offered: Vec<String>,
-    /// Profiles that it names.
-    pub programs: Vec<String>,
+    pub offered: Offered,
     /// The state that the page begins with.
     pub first: String,
-    /// Profiles that were dropped on the page.
-    pub dropped: Arc<Dropped>,
     /// The program that the page begins with, if it does.
     pub program: Option<String>,
     /// The run to look inside.
@@ -61,7 +56,7 @@ impl Site for LabSite {
             return self
                 .inside
                 .answer(Asked { path, ..asked }, |query| {
-                    State::read(query, &self.offered).map(|state| state.watched()).map_err(wrong)
+                    State::read(Question::Quick, query, &self.offered).map(|state| state.watched()).map_err(wrong)
                 })
                 .await;
         }
@@ -74,70 +69,33 @@ impl Site for LabSite {
         if let Some((sort, text)) = lab::file(path) {
             return Answer::new(StatusCode::OK, sort, text).with_policy(lab::POLICY);
         }
-        let answered = match path {
-            "choices" => Ok(object(&self.choices())),
-            "fields" => Ok(object(&fields())),
-            "plot.svg" => self.plot(self.command(query, Question::Curve), SVG).await,
-            "plot.pdf" => self.plot(self.command(query, Question::Curve), PDF).await,
-            "workload" => self.question(self.iteration(query)).await,
-            "workload.svg" => self.plot(self.iteration(query), SVG).await,
-            "workload.pdf" => self.plot(self.iteration(query), PDF).await,
-            "run.html" => self.page(self.command(query, Question::Run), path).await,
-            "plot.html" => self.page(self.command(query, Question::Curve), path).await,
-            "workload.html" => self.page(self.iteration(query), path).await,
-            "program.html" => self.page(self.program(query), path).await,
-            "program" => self.question(self.program(query)).await,
-            "program.svg" => self.plot(self.program(query), SVG).await,
-            "program.pdf" => self.plot(self.program(query), PDF).await,
-            "machine.toml" => self.toml(query).await,
-            _ => match Question::ALL.into_iter().find(|question| question.name() == path) {
-                Some(question) => self.question(self.command(query, question)).await,
-                None => Err(Answer::none()),
-            },
-        };
-        answered.unwrap_or_else(|refused| refused)
+        match path {
+            "choices" => object(&self.choices()),
+            "fields" => object(&fields()),
+            _ => self.told(path, query).await.unwrap_or_else(|refused| refused),
+        }
     }
 }
-
-/// A command, or why a query asks for none.
-type Command = Result<Vec<String>, Answer>;
-
-const SVG: (Format, &str) = (Format::Svg, "image/svg+xml");
-const PDF: (Format, &str) = (Format::Pdf, "application/pdf");
 
 impl LabSite {
     fn choices(&self) -> Value {
         json!({
             "first": self.first,
-            "offered": self.offered,
+            "offered": self.offered.files,
             "shipped": list::shipped(),
             "workloads": workloads(),
             "program": self.program,
-            "programs": self.programs,
+            "programs": self.offered.programs,
             "changes": CHANGES.map(|(name, what, _)| json!({ "name": name, "what": what })),
             "version": env!("CARGO_PKG_VERSION"),
         })
-    }
-
-    fn command(&self, query: &str, question: Question) -> Command {
-        State::read(query, &self.offered).map(|state| state.command(question)).map_err(wrong)
-    }
-
-    fn iteration(&self, query: &str) -> Command {
-        IterationState::read(query, &self.offered).map(|state| state.command()).map_err(wrong)
-    }
-
-    fn program(&self, query: &str) -> Command {
-        ProgramState::read(query, (&self.offered, &self.programs, &self.dropped))
-            .map(|state| state.command())
-            .map_err(wrong)
     }
 
     /// Keeps a file, aside: it may be large.
     async fn keep(&self, query: &str, body: Bytes) -> Answer {
         let name = pairs(query).ok().and_then(|pairs| pairs.into_iter().find(|(name, _)| name == "name"));
         let Some((_, name)) = name else { return wrong(StateError::Missing("name")) };
-        let dropped = Arc::clone(&self.dropped);
+        let dropped = Arc::clone(&self.offered.dropped);
         match tokio::task::spawn_blocking(move || dropped.keep(&name, &body)).await {
             Ok(Ok(name)) => object(&json!({ "program": name })),
             Ok(Err(failure)) => refused(StatusCode::UNPROCESSABLE_ENTITY, failure.told()),
@@ -145,39 +103,52 @@ impl LabSite {
         }
     }
 
-    async fn question(&self, command: Command) -> Result<Answer, Answer> {
-        let command = command?;
-        let words = json!(self.dropped.told(&shell_words(&command)));
-        let found = self.found(command).await?;
-        // The command's JSON as it is, but for temporary paths: nothing in between can change a figure.
-        let body = self.dropped.told(&format!("{{\"command\":{words},\"answer\":{}}}", found.text));
-        Ok(Answer::new(StatusCode::OK, "application/json", body))
-    }
-
-    async fn plot(&self, command: Command, (format, sort): (Format, &'static str)) -> Result<Answer, Answer> {
-        let found = self.found(command?).await?;
-        match found.drawing.as_ref().map(|drawing| format.write(drawing)) {
-            Some(Ok(bytes)) => Ok(Answer::new(StatusCode::OK, sort, bytes)),
-            _ => Err(Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "there is no picture\n")),
+    /// The answer to a question, in the form that the ending of its name says.
+    async fn told(&self, path: &str, query: &str) -> Result<Answer, Answer> {
+        let (name, form) = path.split_once('.').unwrap_or((path, ""));
+        let question = match (name, form) {
+            ("plot", "svg" | "pdf" | "html") => Question::Curve,
+            ("machine", "toml") => Question::Describe,
+            ("workload" | "program", "svg" | "pdf" | "html") | ("run", "html") | (_, "") => {
+                Question::ALL.into_iter().find(|question| question.name() == name).ok_or_else(Answer::none)?
+            }
+            _ => return Err(Answer::none()),
+        };
+        let mut command = State::read(question, query, &self.offered).map_err(wrong)?.command();
+        // What `--report` writes.
+        if form == "html" {
+            command.extend(["--report", path].map(str::to_owned));
         }
+        let words = json!(self.dropped(&shell_words(&command)));
+        let found = self.found(command).await?;
+        let (sort, body) = match form {
+            "svg" => ("image/svg+xml", drawn(&found, Format::Svg)?),
+            "pdf" => ("application/pdf", drawn(&found, Format::Pdf)?),
+            "html" => ("text/html; charset=utf-8", self.dropped(&found.text).into()),
+            "toml" => ("application/toml", found.toml.clone().unwrap_or_default().into()),
+            // The command's JSON as it is, but for temporary paths: nothing in between can change a figure.
+            _ => {
+                ("application/json", self.dropped(&format!("{{\"command\":{words},\"answer\":{}}}", found.text)).into())
+            }
+        };
+        Ok(Answer::new(StatusCode::OK, sort, body))
     }
 
-    /// What `--report` writes.
-    async fn page(&self, command: Command, name: &str) -> Result<Answer, Answer> {
-        let mut command = command?;
-        command.extend(["--report", name].map(str::to_owned));
-        let html = self.dropped.told(&self.found(command).await?.text);
-        Ok(Answer::new(StatusCode::OK, "text/html; charset=utf-8", html))
-    }
-
-    async fn toml(&self, query: &str) -> Result<Answer, Answer> {
-        let found = self.found(self.command(query, Question::Describe)?).await?;
-        Ok(Answer::new(StatusCode::OK, "application/toml", found.toml.clone().unwrap_or_default()))
+    /// A text with own names in the place of temporary paths.
+    fn dropped(&self, text: &str) -> String {
+        self.offered.dropped.told(text)
     }
 
     async fn found(&self, command: Vec<String>) -> Result<Arc<Found>, Answer> {
         let found = self.simulator.ask(command).await;
-        found.map_err(|why| refused(StatusCode::UNPROCESSABLE_ENTITY, self.dropped.told(&why)))
+        found.map_err(|why| refused(StatusCode::UNPROCESSABLE_ENTITY, self.dropped(&why)))
+    }
+}
+
+fn drawn(found: &Found, format: Format) -> Result<Bytes, Answer> {
+    match found.drawing.as_ref().map(|drawing| format.write(drawing)) {
+        Some(Ok(bytes)) => Ok(bytes.into()),
+        _ => Err(Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "there is no picture\n")),
     }
 }
 

@@ -1,20 +1,20 @@
-//! A state of the page: a machine, what lies over it, and a copy. It is written as a query, with the names of the command line's options, and it is
-//! answered by commands.
+//! A state of a view of the page, written as a query with the names of the command line's options, and the commands that answer questions about it.
+//!
+//! ```text
+//!   a copy       machine, design, cc, set, copy              describe, run, explain, compare
+//!   a workload   workload, param, design                     compare --workload
+//!   a program    program, api, hw, expand, step_time,        replay --what-if
+//!                design, change
+//! ```
 
+use super::query::{LONGEST, MOST, Offered, StateError, pairs};
 use crate::{
-    cli::Switch,
-    config::{Role, Shipped},
+    replay::CHANGES,
     system::{Direction, Memory},
     units::Bytes,
-    workload::{Copy, CopyArgument, CopyError, direction_name, memory_name},
+    workload::{Copy, CopyArgument, direction_name, memory_name},
 };
-use clap::ValueEnum;
-use thiserror::Error;
 
-/// Designs and settings of a state.
-const MOST: usize = 64;
-/// Bytes of one of them.
-const LONGEST: usize = 200;
 /// Larger copies are sampled for a first answer.
 const QUICK: u64 = 64 << 20;
 /// Larger copies are sampled for each answer.
@@ -25,7 +25,7 @@ const CURVE: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 2
 const PATH: u64 = 4 << 20;
 
 crate::units::named! {
-    /// What may be asked of a state.
+    /// What may be asked.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Question {
         /// The machine's parameters and costs.
@@ -38,224 +38,235 @@ crate::units::named! {
         Path = "path",
         /// The rate by the size of a copy, beside the designs that are always compared.
         Curve = "curve",
+        /// A shipped workload, with designs beside each other.
+        Workload = "workload",
+        /// A profile, and what changes of it would give.
+        Program = "program",
     }
 }
 
-/// Why a query is no state.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum StateError {
-    /// A byte that is not written as a query writes it.
-    #[error("the query is not text in UTF-8")]
-    Encoding,
-    #[error("`{0}` is no part of a state: it has machine, design, cc, set and copy")]
-    Unknown(String),
-    #[error("the state has no {0}")]
-    Missing(&'static str),
-    #[error("more than {MOST} designs and settings, or one of more than {LONGEST} bytes")]
-    TooMany,
-    /// Neither shipped, nor given on the command line of the server.
-    #[error("`{0}` is not shipped, and `sealsim lab` was not started with it")]
-    NotOffered(String),
-    /// What is played is none of these.
-    #[error("`{0}` is not here: drop or choose the file again, or start `sealsim lab` with it")]
-    NoProgram(String),
-    #[error("ranks: give a number, as 8")]
-    Expand,
-    #[error("time of a step: give a time, as 11.2ms")]
-    StepTime,
-    #[error("cc is on or off")]
-    Switch,
-    #[error("copy: {0}")]
-    Copy(#[from] CopyError),
-    /// What has no place on the page.
-    #[error("copy: give a direction h2d or d2h and a size, of GPU 0")]
-    OtherCopy,
+impl Question {
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Quick | Self::Run => "run",
+            Self::Path => "explain",
+            Self::Curve | Self::Workload => "compare",
+            Self::Program => "replay",
+        }
+    }
+
+    /// Parts of the state that it is asked of, in the order of the command line.
+    const fn parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Workload => &["workload", "param", "design"],
+            Self::Program => &["program", "api", "hw", "expand", "step_time", "design", "change"],
+            _ => &["machine", "design", "cc", "set", "copy"],
+        }
+    }
 }
 
-/// A machine, what lies over it, and a copy.
+/// Parts without which there is no state.
+const NEEDED: [&str; 4] = ["machine", "copy", "workload", "program"];
+
+/// A question about a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    machine: String,
-    designs: Vec<String>,
-    cc: Option<Switch>,
-    set: Vec<String>,
-    copy: Copy,
+    question: Question,
+    /// By the names of [`Question::parts`].
+    parts: Vec<(&'static str, String)>,
+    copy: Option<Copy>,
 }
 
 impl State {
-    /// Reads a state, in which machines and designs are shipped, or are files that were offered.
-    pub fn read(query: &str, offered: &[String]) -> Result<Self, StateError> {
-        let (mut machine, mut designs, mut cc, mut set, mut copy) = (None, Vec::new(), None, Vec::new(), None);
+    /// Reads a state, all of which is shipped, offered or dropped on the page.
+    pub fn read(question: Question, query: &str, offered: &Offered) -> Result<Self, StateError> {
+        let mut parts = Vec::new();
         for (name, value) in pairs(query)? {
-            if value.len() > LONGEST || designs.len() + set.len() > MOST {
+            if value.len() > LONGEST || parts.len() >= MOST {
                 return Err(StateError::TooMany);
             }
-            match name.as_str() {
-                "machine" => machine = Some(known(Role::Machine, value, offered)?),
-                "design" => designs.push(known(Role::Design, value, offered)?),
-                "cc" => cc = Some(Switch::from_str(&value, false).map_err(|_| StateError::Switch)?),
-                "set" => set.push(value),
-                "copy" => copy = Some(value.parse::<CopyArgument>()?),
-                _ => return Err(StateError::Unknown(name)),
-            }
+            let Some(known) = question.parts().iter().find(|known| **known == name) else {
+                return Err(StateError::Unknown(name));
+            };
+            parts.push((*known, offered.value(known, value)?));
         }
-        let machine = machine.ok_or(StateError::Missing("machine"))?;
-        let CopyArgument { gpu, direction, bytes, memory } = copy.ok_or(StateError::Missing("copy"))?;
-        let bytes = bytes.filter(|_| gpu == 0 && direction != Direction::D2d).ok_or(StateError::OtherCopy)?;
-        Ok(Self { machine, designs, cc, set, copy: Copy { gpu, direction, bytes, memory } })
+        let state = Self { question, parts, copy: None };
+        let is_missing = |part: &&&str| NEEDED.contains(part) && state.all(part).next().is_none();
+        if let Some(missing) = question.parts().iter().find(is_missing) {
+            return Err(StateError::Missing(missing));
+        }
+        let copy = state.all("copy").last().map(copy).transpose()?;
+        Ok(Self { copy, ..state })
     }
 
-    /// The command that answers a question, as a person would type it.
-    pub fn command(&self, question: Question) -> Vec<String> {
-        let Copy { bytes, .. } = self.copy;
-        let (verb, more): (_, Vec<String>) = match question {
-            Question::Describe => ("describe", Vec::new()),
-            Question::Quick => {
-                ("run", vec![self.copy_of(bytes), words("--data none --what-if 0"), sample(bytes, QUICK)])
+    /// The values of a part.
+    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter(move |(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The command that answers the question, as a person would type it.
+    pub fn command(&self) -> Vec<String> {
+        let mut command = vec!["sealsim".to_owned(), self.question.verb().to_owned()];
+        for part in self.question.parts() {
+            let mut add = |value: &str| command.extend([format!("--{}", part.replace('_', "-")), value.to_owned()]);
+            let mut values = self.all(part).peekable();
+            match (*part, self.question) {
+                ("copy" | "change", _) => {}
+                ("machine" | "program", _) => command.extend(values.map(str::to_owned)),
+                // One that is always compared: without any, all that are shipped are.
+                ("design", Question::Curve | Question::Workload) if values.peek().is_none() => add("h100-cc"),
+                ("design", Question::Curve) => add(&values.collect::<Vec<_>>().join("+")),
+                _ => values.for_each(add),
             }
-            Question::Run => ("run", vec![self.copy_of(bytes), words("--data none --what-if 3"), sample(bytes, EXACT)]),
-            Question::Path => ("explain", vec![self.copy_of(bytes.min(PATH)), words("--message 1")]),
-            Question::Curve => {
+        }
+        command.extend(self.further().split_whitespace().map(str::to_owned));
+        command
+    }
+
+    /// Words behind the parts.
+    fn further(&self) -> String {
+        let changes =
+            || CHANGES.iter().map(|(name, ..)| *name).filter(|name| self.all("change").any(|one| one == *name));
+        match (self.question, &self.copy) {
+            (Question::Quick, Some(copy)) => {
+                format!("{} --data none --what-if 0{}", option(copy), sample(copy.bytes, QUICK))
+            }
+            (Question::Run, Some(copy)) => {
+                format!("{} --data none --what-if 3{}", option(copy), sample(copy.bytes, EXACT))
+            }
+            (Question::Path, Some(copy)) => {
+                format!("{} --message 1", option(&Copy { bytes: copy.bytes.min(PATH), ..*copy }))
+            }
+            (Question::Curve, Some(copy)) => {
                 let mut sizes = CURVE.to_vec();
-                sizes.push(bytes);
+                sizes.push(copy.bytes);
                 sizes.sort_unstable();
                 sizes.dedup();
-                let copies = sizes.into_iter().map(|bytes| self.copy_of(bytes));
-                ("compare", copies.chain([sample(bytes, QUICK)]).collect())
+                let options: Vec<_> = sizes.into_iter().map(|bytes| option(&Copy { bytes, ..*copy })).collect();
+                options.join(" ") + sample(copy.bytes, QUICK)
             }
-        };
-        let mut command = vec!["sealsim".to_owned(), verb.to_owned(), self.machine.clone()];
-        let mut add = |option: &str, value: &str| command.extend([option.to_owned(), value.to_owned()]);
-        match question {
-            // One that is always compared: without any, all that are shipped are.
-            Question::Curve if self.designs.is_empty() => add("--design", "h100-cc"),
-            Question::Curve => add("--design", &self.designs.join("+")),
-            _ => self.designs.iter().for_each(|design| add("--design", design)),
+            (Question::Program, _) if changes().next().is_none() => "--what-if changes".to_owned(),
+            (Question::Program, _) => {
+                format!("--what-if changes --what-if {}", changes().collect::<Vec<_>>().join("+"))
+            }
+            _ => String::new(),
         }
-        self.cc.iter().for_each(|cc| add("--cc", cc.name()));
-        self.set.iter().for_each(|set| add("--set", set));
-        command.extend(more.iter().flat_map(|words| words.split_whitespace()).map(str::to_owned));
-        command
     }
 
     /// The command of a run to look inside: with its bytes.
     pub fn watched(&self) -> Vec<String> {
-        let mut command = self.command(Question::Quick);
+        let mut command = self.command();
         let end = command.iter().position(|word| word == "--data").unwrap_or(command.len());
         command.truncate(end);
         command.extend(["--what-if", "0"].map(str::to_owned));
         command
     }
-
-    /// Options that ask for a copy like this one.
-    fn copy_of(&self, bytes: u64) -> String {
-        let memory = match self.copy.memory {
-            Memory::Pinned => String::new(),
-            other => format!(":{}", memory_name(other)),
-        };
-        format!("--copy {}:{}{memory}", direction_name(self.copy.direction), Bytes(bytes).to_string().replace(' ', ""))
-    }
 }
 
-fn words(text: &str) -> String {
-    text.to_owned()
+/// A copy that has a place on the page.
+fn copy(text: &str) -> Result<Copy, StateError> {
+    let CopyArgument { gpu, direction, bytes, memory } = text.parse()?;
+    let bytes = bytes.filter(|_| gpu == 0 && direction != Direction::D2d).ok_or(StateError::OtherCopy)?;
+    Ok(Copy { gpu, direction, bytes, memory })
+}
+
+/// The option that asks for a copy.
+fn option(copy: &Copy) -> String {
+    let memory = match copy.memory {
+        Memory::Pinned => String::new(),
+        other => format!(":{}", memory_name(other)),
+    };
+    format!("--copy {}:{}{memory}", direction_name(copy.direction), Bytes(copy.bytes).to_string().replace(' ', ""))
 }
 
 /// The option that samples a copy of more than `most`.
-fn sample(bytes: u64, most: u64) -> String {
+const fn sample(bytes: u64, most: u64) -> &'static str {
     match most {
-        _ if bytes <= most => String::new(),
-        QUICK => words("--sample 32"),
-        _ => words("--sample auto"),
+        _ if bytes <= most => "",
+        QUICK => " --sample 32",
+        _ => " --sample auto",
     }
-}
-
-/// A name, or several joined by `+`, if each is of something that is shipped or offered.
-pub(super) fn known(role: Role, name: String, offered: &[String]) -> Result<String, StateError> {
-    let is_known =
-        |name: &str| Shipped::names(role).any(|shipped| shipped == name) || offered.iter().any(|one| one == name);
-    let is = is_known(&name) || (role == Role::Design && name.split('+').all(is_known));
-    if is { Ok(name) } else { Err(StateError::NotOffered(name)) }
-}
-
-/// Names and values of a query, as forms encode them.
-pub(super) fn pairs(query: &str) -> Result<Vec<(String, String)>, StateError> {
-    let parts = query.split('&').filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            Ok((decoded(name)?, decoded(value)?))
-        })
-        .collect()
-}
-
-/// A value as a query holds it.
-pub(super) fn encoded(text: &str) -> String {
-    let letter = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(letter).collect()
-}
-
-fn decoded(text: &str) -> Result<String, StateError> {
-    let (mut bytes, mut rest) = (Vec::new(), text.bytes());
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let mut digit =
-                    || rest.next().and_then(|digit| char::from(digit).to_digit(16)).ok_or(StateError::Encoding);
-                let (high, low) = (digit()?, digit()?);
-                u8::try_from(high << 4 | low).map_err(|_| StateError::Encoding)?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| StateError::Encoding)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::lab::Dropped;
+    use std::sync::Arc;
 
-    #[test]
-    fn a_state_becomes_the_command_that_a_person_would_type() {
-        let state = State::read(
-            "machine=h100-nvl-tdx&design=direct%2Boverlap&set=link.max_payload%3D512+B&copy=h2d:64MiB",
-            &[],
-        );
-        let command = |question| state.clone().unwrap().command(question).join(" ");
-        assert_eq!(
-            command(Question::Quick),
-            "sealsim run h100-nvl-tdx --design direct+overlap --set link.max_payload=512 B --copy h2d:64MiB --data none --what-if 0"
-        );
-        assert!(command(Question::Path).ends_with("--copy h2d:4MiB --message 1"), "{}", command(Question::Path));
-        assert!(command(Question::Curve).contains("--copy h2d:4KiB --copy h2d:16KiB"), "{}", command(Question::Curve));
-        for question in Question::ALL {
-            assert!(crate::cli::understands(state.clone().unwrap().command(question)), "{}", command(question));
-        }
-        let odd = State::read("machine=h100-nvl-tdx&copy=h2d:5000", &[]).unwrap();
-        assert!(odd.command(Question::Path).join(" ").contains("--copy h2d:5kB "));
-        let large = State::read("machine=h100-nvl-tdx&copy=d2h:8GiB:pageable", &[]).unwrap();
-        assert!(
-            large
-                .command(Question::Quick)
-                .join(" ")
-                .ends_with("--copy d2h:8GiB:pageable --data none --what-if 0 --sample 32")
-        );
-        assert!(large.command(Question::Run).join(" ").ends_with("--what-if 3 --sample auto"));
+    fn read(question: Question, query: &str) -> Result<State, StateError> {
+        let (files, programs) = (vec!["mine.toml".to_owned()], vec!["job.json.gz".to_owned()]);
+        State::read(question, query, &Offered { files, programs, dropped: Arc::new(Dropped::new().unwrap()) })
+    }
+
+    /// The words of a command that the program understands.
+    fn command(question: Question, query: &str) -> String {
+        let command = read(question, query).unwrap().command();
+        assert!(crate::cli::understands(&command), "{command:?}");
+        command.join(" ")
     }
 
     #[test]
-    fn what_is_encoded_is_decoded() {
-        let text = "a+b c%/=&ü.toml";
-        assert_eq!(pairs(&format!("set={}", encoded(text))), Ok(vec![("set".to_owned(), text.to_owned())]));
+    fn a_state_becomes_the_command_that_a_person_would_type() {
+        let state = "machine=h100-nvl-tdx&design=direct%2Boverlap&set=link.max_payload%3D512+B&copy=h2d:64MiB";
+        assert_eq!(
+            command(Question::Quick, state),
+            "sealsim run h100-nvl-tdx --design direct+overlap --set link.max_payload=512 B --copy h2d:64MiB --data none --what-if 0"
+        );
+        let watched = read(Question::Quick, state).unwrap().watched().join(" ");
+        assert!(watched.ends_with("--set link.max_payload=512 B --copy h2d:64MiB --what-if 0"), "{watched}");
+        assert!(command(Question::Path, state).ends_with("--copy h2d:4MiB --message 1"));
+        assert!(command(Question::Curve, state).contains("--copy h2d:4KiB --copy h2d:16KiB"));
+        assert!(
+            command(Question::Describe, state).starts_with("sealsim describe h100-nvl-tdx --design direct+overlap ")
+        );
+        let odd = "machine=h100-nvl-tdx&copy=h2d:5000";
+        assert!(command(Question::Path, odd).contains("--copy h2d:5kB "));
+        assert!(command(Question::Curve, odd).contains(" --design h100-cc --copy h2d:4KiB "));
+        let large = "machine=h100-nvl-tdx&copy=d2h:8GiB:pageable";
+        let quick = command(Question::Quick, large);
+        assert!(quick.ends_with("--copy d2h:8GiB:pageable --data none --what-if 0 --sample 32"), "{quick}");
+        assert!(command(Question::Run, large).ends_with("--what-if 3 --sample auto"));
+    }
+
+    #[test]
+    fn a_workload_becomes_a_comparison() {
+        let query = "workload=ddp-bert-large&param=ranks%3D4&design=link&design=staged";
+        let words = "sealsim compare --workload ddp-bert-large --param ranks=4 --design link --design staged";
+        assert_eq!(command(Question::Workload, query), words);
+        assert!(command(Question::Workload, "workload=decode-loop").ends_with("decode-loop --design h100-cc"));
+        for wrong in
+            ["", "workload=/etc/passwd", "workload=decode-loop&machine=x", "workload=decode-loop&design=x.toml"]
+        {
+            assert!(read(Question::Workload, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_program_becomes_a_replay_with_what_is_switched_on() {
+        let query = "program=job.json.gz&hw=hgx-h100-8gpu&design=fastrack&expand=8&step_time=11.2ms&change=pinned&change=graph&change=pinned";
+        let words = "sealsim replay job.json.gz --hw hgx-h100-8gpu --expand 8 --step-time 11.2ms --design fastrack --what-if changes --what-if graph+pinned";
+        assert_eq!(command(Question::Program, query), words);
+        assert!(command(Question::Program, "program=decode-loop").ends_with("decode-loop --what-if changes"));
+        for wrong in [
+            "",
+            "program=/etc/passwd",
+            "program=other.json",
+            "program=decode-loop&api=x",
+            "program=decode-loop&hw=x.toml",
+            "program=decode-loop&change=rm",
+            "program=decode-loop&expand=x",
+            "program=decode-loop&step_time=--all",
+            "program=decode-loop&out=x",
+        ] {
+            assert!(read(Question::Program, wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
     fn what_is_no_state_says_why() {
-        let read = |query: &str| State::read(query, &["mine.toml".to_owned()]);
+        let read = |query: &str| read(Question::Quick, query);
         let copy = "copy=h2d:1MiB";
         assert!(read(&format!("machine=mine.toml&{copy}")).is_ok());
         for name in ["/etc/passwd", "other.toml", "..", "h100-nvl-tdx.toml", ""] {
@@ -274,7 +285,7 @@ mod tests {
         for broken in ["set=%", "set=%4", "set=%ff", "set=%zz", "set=%+1"] {
             assert_eq!(read(broken), Err(StateError::Encoding), "{broken}");
         }
-        assert_eq!(read(&"set=a%3D1&".repeat(MOST + 2)), Err(StateError::TooMany));
+        assert_eq!(read(&"set=a%3D1&".repeat(MOST + 1)), Err(StateError::TooMany));
         assert_eq!(read(&format!("set={}", "a".repeat(LONGEST + 1))), Err(StateError::TooMany));
     }
 }
