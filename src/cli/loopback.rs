@@ -110,6 +110,10 @@ impl Answer {
         Self::text(StatusCode::NOT_FOUND, "not found\n")
     }
 
+    pub fn refused_method() -> Self {
+        Self::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n")
+    }
+
     pub fn with_policy(self, policy: &str) -> Self {
         Self { policy: Some(policy.to_owned()), ..self }
     }

@@ -64,7 +64,7 @@ impl Site for LabSite {
             return self.keep(query, body.clone()).await;
         }
         if method != Method::GET {
-            return Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n");
+            return Answer::refused_method();
         }
         if let Some((sort, text)) = lab::file(path) {
             return Answer::new(StatusCode::OK, sort, text).with_policy(lab::POLICY);

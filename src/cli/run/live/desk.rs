@@ -20,16 +20,18 @@ const ORDERS: usize = 1000;
 /// A page that has not asked for so long is not there any more.
 const ABSENT: Duration = Duration::from_secs(3);
 
-/// What the page may order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    Pause,
-    Go,
-    /// Go on until one more message is done.
-    Step,
-    Record,
-    /// Serve no page any more.
-    Close,
+crate::units::named! {
+    /// What the page may order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Order {
+        Pause = "pause",
+        Go = "go",
+        /// Go on until one more message is done.
+        Step = "step",
+        Record = "record",
+        /// Serve no page any more.
+        Close = "close",
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

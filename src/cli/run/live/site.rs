@@ -15,20 +15,17 @@ pub(in crate::cli) struct LiveSite {
 
 impl Site for LiveSite {
     async fn answer(&self, Asked { method, path, .. }: Asked<'_>) -> Answer {
-        let is_known = path.is_empty() || path == "state" || order(path).is_some();
+        let order = Order::ALL.into_iter().find(|order| order.name() == path);
         match (method.as_str(), path) {
             ("GET", "") => Answer::new(StatusCode::OK, "text/html; charset=utf-8", self.page.html.clone())
                 .with_policy(&self.page.policy),
             ("GET", "state") => self.state().await,
-            ("POST", path) => match order(path) {
-                Some(order) => {
-                    self.desk.order(order);
-                    Answer::done()
-                }
-                None => Answer::none(),
-            },
-            _ if is_known => Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n"),
-            _ => Answer::none(),
+            ("POST", _) => order.map_or_else(Answer::none, |order| {
+                self.desk.order(order);
+                Answer::done()
+            }),
+            (_, "" | "state") => Answer::refused_method(),
+            _ => order.map_or_else(Answer::none, |_| Answer::refused_method()),
         }
     }
 }
@@ -43,15 +40,4 @@ impl LiveSite {
         self.desk.told(&state);
         answer
     }
-}
-
-fn order(path: &str) -> Option<Order> {
-    Some(match path {
-        "pause" => Order::Pause,
-        "go" => Order::Go,
-        "step" => Order::Step,
-        "record" => Order::Record,
-        "close" => Order::Close,
-        _ => return None,
-    })
 }
