@@ -28,7 +28,6 @@ use crate::{
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::io;
 
 /// Simulates a collective of several GPUs: an all-reduce, an all-gather, and others.
 #[derive(Debug, Args)]
@@ -251,11 +250,7 @@ fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Fai
     let text = match format {
         Shape::Text => output::fitted(&collectives::text(rows)),
         Shape::Csv => collectives::table(rows).text()?,
-        Shape::Json => {
-            let document = Document { schema_version: SCHEMA_VERSION, machine, rows };
-            let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
-            json.map_err(|error| Failure::output(&error))? + "\n"
-        }
+        Shape::Json => output::json(&Document { schema_version: SCHEMA_VERSION, machine, rows })?,
     };
     output::print(&text);
     Ok(())

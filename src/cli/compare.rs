@@ -27,10 +27,7 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// Compares designs on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
@@ -137,19 +134,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     left
 }
 
-/// What `--format json` prints, and what `--plot` draws; nothing is printed, written or kept.
-pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<(String, Drawing), Failure> {
-    let (_, comparison) = answered(arguments, interruption)?;
-    Ok((output::json(&Document::of(&comparison))?, plot::comparison::drawn(&comparison)))
-}
-
-/// What `--report` writes; nothing is printed, written or kept.
-pub fn page(arguments: &Arguments, command: String, interruption: &Interruption) -> Result<String, Failure> {
-    let (machine, comparison) = answered(arguments, interruption)?;
-    page::html(&Document::of(&comparison), command, |page| page.with_configuration(&describe::to_json(&machine)))
-}
-
-fn answered(arguments: &Arguments, interruption: &Interruption) -> Result<(Resolved, Comparison), Failure> {
+/// What `--format json` prints or, made by a command, what `--report` writes; and what `--plot` draws. Nothing is printed, written or kept.
+pub fn answer(
+    arguments: &Arguments,
+    page: Option<String>,
+    interruption: &Interruption,
+) -> Result<(String, Drawing), Failure> {
     let question = arguments.question()?;
     let (finished, observer) = (Finished::default(), || interruption.control());
     let Question { grid, candidates, .. } = &question;
@@ -158,7 +148,10 @@ fn answered(arguments: &Arguments, interruption: &Interruption) -> Result<(Resol
     if compared.unfinished > 0 {
         return Err(Failure::Verification(miette!("interrupted")));
     }
-    Ok(question.answered(compared))
+    let (machine, comparison) = question.answered(compared);
+    let configuration = describe::to_json(&machine);
+    let text = page::answer(&Document::of(&comparison), page, |page| page.with_configuration(&configuration))?;
+    Ok((text, plot::comparison::drawn(&comparison)))
 }
 
 /// What is to be compared.
@@ -209,12 +202,11 @@ fn show(
     (page, machine): (Option<PageFile>, &Resolved),
 ) -> Result<(), Failure> {
     let document = Document::of(comparison);
-    let printed = match format {
-        CompareFormat::Text => Ok(comparison::text(comparison, output::width())),
-        CompareFormat::Csv => Ok(comparison.table().text()?),
-        CompareFormat::Json => document.json().map(|json| json + "\n").map_err(io::Error::from),
-    };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+    output::print(&match format {
+        CompareFormat::Text => comparison::text(comparison, output::width()),
+        CompareFormat::Csv => comparison.table().text()?,
+        CompareFormat::Json => output::json(&document)?,
+    });
     let configuration = || describe::to_json(machine);
     page.map_or(Ok(()), |page| page.write(&document, |page| page.with_configuration(&configuration())))
 }

@@ -15,7 +15,6 @@ use crate::{
         path::Recorder,
     },
     report::difference::{Difference, Side},
-    sim::Control,
     system::run_with_listener,
     units::{Bytes, Femtos},
 };
@@ -100,7 +99,7 @@ fn side(path: &Path, interruption: &Interruption) -> Result<Side, Failure> {
 fn ran(again: Again, interruption: &Interruption) -> Result<Side, Failure> {
     let Again { resolved, workload, .. } = again;
     let workload = workload.only_timing(u64::MAX);
-    let mut observer = |_: Femtos| if interruption.asked() { Control::Stop } else { Control::Continue };
+    let mut observer = |_: Femtos| interruption.control();
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
     let record = Rc::new(RefCell::new(Recorder::default()));
     let list = Rc::new(RefCell::new(EventList::default()));

@@ -96,6 +96,13 @@ impl Failure {
     }
 }
 
+impl From<csv::Error> for Failure {
+    /// A table that goes nowhere but to standard output.
+    fn from(error: csv::Error) -> Self {
+        Self::output(&error.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

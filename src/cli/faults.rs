@@ -17,14 +17,12 @@ use crate::{
         fault_points::{self, Shown, Stated},
         fault_sets,
     },
-    sim::Control,
     system::RunError,
     workload::Workload,
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::io;
 
 /// Draws sets of faults, runs the machine with each, and says which are harmless, detected (by which signal, after how long), silent, or hang.
 #[derive(Debug, Args)]
@@ -140,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage(miette!(help = "add --exhaustive single", "--report has no page of sets")));
     }
     let interruption = Interruption::listen();
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let observer = || interruption.control();
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let bar = bar(arguments.sets, SETS);
     let answer = campaign(&question, threads, &observer, &|| bar.inc(1));
@@ -161,15 +159,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
-    let printed = match format {
+    output::print(&match format {
         FaultsFormat::Text => {
             let text = fault_sets::text(&document.campaign, &document.command, output::width());
-            Ok(output::fitted(&format!("{}: {text}", document.machine)))
+            output::fitted(&format!("{}: {text}", document.machine))
         }
-        FaultsFormat::Csv => fault_sets::csv(&document.campaign).map_err(io::Error::other),
-        FaultsFormat::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),
-    };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+        FaultsFormat::Csv => fault_sets::csv(&document.campaign)?,
+        FaultsFormat::Json => output::json(&document)?,
+    });
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]
@@ -194,7 +192,7 @@ struct PageDocument<'a> {
 impl Arguments {
     fn all_single(&self, question: &Question, resolved: &Resolved, page: Option<PageFile>) -> Result<(), Failure> {
         let interruption = Interruption::listen();
-        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        let observer = || interruption.control();
         let threads = self.threads.map_or_else(pool::threads, usize::from);
         let extent = Extent { per_point: self.per_point.map(|most| most as usize), members: self.members as usize };
         let bar = bar(0, SETS);
@@ -216,15 +214,13 @@ impl Arguments {
         let document = || SingleDocument { schema_version: SCHEMA_VERSION, machine, digest, command, single: &answer };
         let printed = match self.format {
             FaultsFormat::Text => Ok(fault_points::text(&answer, &stated, output::width())),
-            FaultsFormat::Csv => fault_points::csv(&answer, &stated).map_err(io::Error::other),
-            FaultsFormat::Json => {
-                serde_json::to_string_pretty(&document()).map(|json| json + "\n").map_err(io::Error::from)
-            }
+            FaultsFormat::Csv => fault_points::csv(&answer, &stated).map_err(Failure::from),
+            FaultsFormat::Json => output::json(&document()),
         };
         if let Some(page) = page {
             page.write(&PageDocument { document: document(), shown: Shown::of(&answer, &stated) }, Ok)?;
         }
-        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+        output::print(&printed?);
         match findings {
             0 => Ok(()),
             _ => Err(Failure::Verification(miette!("{findings} faults: the simulator contradicts itself"))),

@@ -52,7 +52,7 @@ impl PageFile {
         report: &impl Serialize,
         add: impl FnOnce(Page) -> Result<Page, PageError>,
     ) -> Result<(), Failure> {
-        self.keep_html(&html(report, command_line(), add)?)
+        self.keep_html(&answer(report, Some(command_line()), add)?)
     }
 
     pub fn keep(self, page: &Page) -> Result<(), Failure> {
@@ -65,12 +65,13 @@ impl PageFile {
     }
 }
 
-/// The page of what a verb prints as JSON, with what `add` adds to it. `command` is what it was made by.
-pub(super) fn html(
+/// The page, made by a command, of what a verb prints as JSON, with what `add` adds to it; without a command, the JSON.
+pub(super) fn answer(
     report: &impl Serialize,
-    command: String,
+    page: Option<String>,
     add: impl FnOnce(Page) -> Result<Page, PageError>,
 ) -> Result<String, Failure> {
+    let Some(command) = page else { return output::json(report) };
     Page::of(report, command).and_then(add).and_then(|page| page.html()).map_err(no_page)
 }
 

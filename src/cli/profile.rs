@@ -97,7 +97,7 @@ impl Progress {
 
     /// Whether nobody has asked to stop.
     pub fn go_on(&self) -> Control {
-        if self.interruption.asked() { Control::Stop } else { Control::Continue }
+        self.interruption.control()
     }
 
     /// Counts something else from now on.

@@ -6,7 +6,7 @@ use crate::{
     gpu::release::Release,
     pool,
     report::{SCHEMA_VERSION, failed_tags, plot},
-    sim::{Control, SimulationError},
+    sim::SimulationError,
     system::{Direction, RunError},
 };
 use clap::{
@@ -15,7 +15,7 @@ use clap::{
 };
 use miette::miette;
 use serde::Serialize;
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 /// Lets tags fail, one at a time, and measures under each release policy what was visible by then, what had started, and what is lost.
 #[derive(Debug, Args)]
@@ -96,18 +96,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let interruption = Interruption::listen();
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let observer = || interruption.control();
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let answer = failures(&question, threads, &observer).map_err(failed)?;
     plot.map_or(Ok(()), |plot| plot.write(&plot::failures::failures(&answer).draw()))?;
-    let printed = match arguments.format {
-        RiskFormat::Text => Ok(failed_tags::text(&answer, output::width())),
-        RiskFormat::Csv => failed_tags::csv(&answer).map_err(io::Error::from),
-        RiskFormat::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
-            .map(|json| json + "\n")
-            .map_err(io::Error::from),
-    };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+    output::print(&match arguments.format {
+        RiskFormat::Text => failed_tags::text(&answer, output::width()),
+        RiskFormat::Csv => failed_tags::csv(&answer).map_err(|error| Failure::output(&error.into()))?,
+        RiskFormat::Json => output::json(&Document { schema_version: SCHEMA_VERSION, answer })?,
+    });
+    Ok(())
 }
 
 impl Arguments {

@@ -1,53 +1,80 @@
-//! A replay as text.
+//! What a replay found, and the same as text.
 
 use super::table::Table;
 use crate::replay::{Advice, Figures, Ns, Operation, RankFigures, Share, StepFigures, WhatIf};
 use crate::sampling::Told;
+use serde::Serialize;
 use std::fmt::Write;
 
-#[derive(Debug)]
-pub struct Shown<'a> {
+/// What a replay prints.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// Version of the results.
+    pub schema_version: u32,
     /// What a reader has to know before any figure.
-    pub notices: &'a [String],
-    /// From the start of the first operation to the end of the last, in the profile itself.
-    pub profile_end: Ns,
-    /// Steps of the loop, if they are looked at.
-    pub steps: Option<Steps<'a>>,
-    pub machine: &'a str,
+    pub notices: Vec<String>,
+    /// Steps of the program's loop, if it has one that is looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Looped>,
+    pub machine: String,
     /// What the trace was read from.
-    pub trace: &'a str,
-    /// Events that the replay has.
-    pub used: u64,
-    /// Events that it does not have, by reason.
-    pub left_out: Vec<(&'a str, u64)>,
-    /// What the trace lacks and what was taken instead.
-    pub assumed: &'a [String],
-    /// Off, CC and designs.
-    pub runs: &'a [Figures],
-    /// The ranks, if there are several.
-    pub ranks: &'a [RankFigures],
+    pub trace: &'static str,
+    /// What became of its events.
+    pub events: Events,
+    /// What it lacks and what was taken instead.
+    pub assumed: Vec<String>,
+    /// How much of the copies was simulated, if they were to be sampled, and what the figures of runs may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Told>,
+    /// From the start of the first operation to the end of the last, in the profile itself.
+    pub profile_end_ns: Ns,
+    /// Off, CC, and the designs.
+    pub runs: Vec<Figures>,
+    /// The ranks of the job, if there are several profiles; all the rest is about the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankFigures>,
     /// What the difference between the first two is made of.
-    pub breakdown: &'a [Share],
+    pub breakdown: Vec<Share>,
     /// The calls that grow most.
-    pub operations: &'a [Operation],
-    /// Changes that were asked for.
-    pub what_if: &'a [WhatIf],
+    pub operations: Vec<Operation>,
+    /// Changes that were asked for, the best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub what_if: Vec<WhatIf>,
     /// What would give time back.
-    pub advice: &'a [Advice],
-    /// Names of calls that have a row; of ranks and changes 40 have one at least.
-    pub rows: usize,
-    /// How much of the copies was simulated, if they were to be sampled.
-    pub sampled: Option<&'a Told>,
+    pub advice: Vec<Advice>,
 }
 
-/// Steps of a loop.
-#[derive(Debug)]
-pub struct Steps<'a> {
+/// The steps of a loop, run by run.
+#[derive(Debug, Serialize)]
+pub struct Looped {
+    pub count: usize,
     /// How they were found.
-    pub found: &'a str,
-    /// The mean in the profile itself.
-    pub profile: Ns,
-    pub runs: Vec<(&'a str, &'a StepFigures)>,
+    pub found: String,
+    /// One step in the profile itself, in the mean.
+    pub profile_mean_ns: Ns,
+    pub runs: Vec<LoopedRun>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LoopedRun {
+    pub name: String,
+    #[serde(flatten)]
+    pub figures: StepFigures,
+}
+
+/// What became of the events of a trace.
+#[derive(Debug, Serialize)]
+pub struct Events {
+    /// Those that the replay has.
+    pub used: u64,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Events that the replay does not have.
+#[derive(Debug, Serialize)]
+pub struct LeftOut {
+    pub reason: String,
+    pub count: u64,
 }
 
 /// Width of a line.
@@ -104,40 +131,41 @@ fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
 }
 
-pub fn text(shown: &Shown<'_>) -> String {
+/// The same for people, with so many names of calls; of ranks and changes at least [`MANY`].
+pub fn text(document: &Document, rows: usize) -> String {
     let mut text = String::new();
-    head(&mut text, shown);
-    if let Some(steps) = &shown.steps {
+    head(&mut text, document);
+    if let Some(steps) = &document.steps {
         looped(&mut text, steps);
     }
-    runs(&mut text, shown);
-    ranks(&mut text, shown.ranks, shown.rows.max(MANY));
-    difference(&mut text, shown);
-    calls(&mut text, shown.runs, shown.rows);
-    operations(&mut text, shown.operations);
-    what_if(&mut text, shown.what_if, shown.rows.max(MANY));
-    advice(&mut text, shown.advice);
+    runs(&mut text, document);
+    ranks(&mut text, &document.ranks, rows.max(MANY));
+    difference(&mut text, document);
+    calls(&mut text, &document.runs, rows);
+    operations(&mut text, &document.operations);
+    what_if(&mut text, &document.what_if, rows.max(MANY));
+    advice(&mut text, &document.advice);
     text
 }
 
-fn head(text: &mut String, shown: &Shown<'_>) {
-    shown.notices.iter().for_each(|notice| paragraph(text, "", notice));
-    let _ = writeln!(text, "{}, played on {}", shown.trace, shown.machine);
-    let _ = writeln!(text, "{} events used", shown.used);
-    for (reason, count) in &shown.left_out {
+fn head(text: &mut String, document: &Document) {
+    document.notices.iter().for_each(|notice| paragraph(text, "", notice));
+    let _ = writeln!(text, "{}, played on {}", document.trace, document.machine);
+    let _ = writeln!(text, "{} events used", document.events.used);
+    for LeftOut { reason, count } in &document.events.left_out {
         paragraph(text, "  ", &format!("{count} left out: {reason}"));
     }
-    for sentence in shown.assumed {
+    for sentence in &document.assumed {
         paragraph(text, "  assumed: ", sentence);
     }
-    if let Some(cc) = shown.runs.get(1) {
+    if let Some(cc) = document.runs.get(1) {
         let copies = cc.copies;
         let _ = writeln!(text, "{} copies simulated, {} more share one of these", copies.simulated, copies.shared);
     }
-    if let Some(told) = shown.sampled {
+    if let Some(told) = &document.sampled {
         paragraph(text, "", &format!("{} of the run with confidential computing.", super::text::sampled(told)));
     }
-    for run in shown.runs.iter().filter(|run| run.collectives_kept > 0) {
+    for run in document.runs.iter().filter(|run| run.collectives_kept > 0) {
         let (count, name) = (run.collectives_kept, &run.name);
         let what =
             format!("{name}: {count} collectives keep their length: the machine has no fabric for as many GPUs.");
@@ -146,14 +174,14 @@ fn head(text: &mut String, shown: &Shown<'_>) {
     text.push('\n');
 }
 
-fn looped(text: &mut String, steps: &Steps<'_>) {
+fn looped(text: &mut String, steps: &Looped) {
     paragraph(text, "", &format!("{}:", steps.found));
     let columns = ["step", "mean", "slow-down", "median", "90 %", "99 %", "GPU idle", "bound by"];
     let mut of_steps = Table::new(&columns, &[0, 7]);
     let none = || "-".to_owned();
-    let profile = ["profile".into(), time(steps.profile)].into_iter().chain(std::iter::repeat_with(none));
+    let profile = ["profile".into(), time(steps.profile_mean_ns)].into_iter().chain(std::iter::repeat_with(none));
     of_steps.row(profile.take(columns.len()).collect::<Vec<_>>());
-    for (name, step) in &steps.runs {
+    for LoopedRun { name, figures: step } in &steps.runs {
         of_steps.row([
             cut(name, 22),
             time(step.mean_ns),
@@ -166,7 +194,7 @@ fn looped(text: &mut String, steps: &Steps<'_>) {
         ]);
     }
     let mut host = Table::new(&["host, of a step", "own work", "launches", "copies", "waits", "other calls"], &[0]);
-    for (name, step) in &steps.runs {
+    for LoopedRun { name, figures: step } in &steps.runs {
         host.row([
             cut(name, 22),
             time(step.host_gap_ns),
@@ -181,12 +209,12 @@ fn looped(text: &mut String, steps: &Steps<'_>) {
     text.push('\n');
 }
 
-fn runs(text: &mut String, shown: &Shown<'_>) {
+fn runs(text: &mut String, document: &Document) {
     let mut table = Table::new(&["run", "end", "slow-down", "in calls", "h2d", "d2h", "GPU idle"], &[0]);
     let none = || "-".to_owned();
     let told = |ns: Option<Ns>| ns.map_or_else(none, time);
-    table.row(["profile".into(), time(shown.profile_end), none(), none(), none(), none(), none()]);
-    for run in shown.runs {
+    table.row(["profile".into(), time(document.profile_end_ns), none(), none(), none(), none(), none()]);
+    for run in &document.runs {
         let copies = run.device_copy_ns;
         table.row([
             cut(&run.name, 22),
@@ -236,12 +264,12 @@ fn ranks(text: &mut String, ranks: &[RankFigures], most: usize) {
     text.push('\n');
 }
 
-fn difference(text: &mut String, shown: &Shown<'_>) {
-    let [off, cc, ..] = shown.runs else { return };
+fn difference(text: &mut String, document: &Document) {
+    let [off, cc, ..] = &document.runs[..] else { return };
     let Some((off, cc)) = off.end_ns.zip(cc.end_ns) else { return };
     let all = i64::try_from(i128::from(cc) - i128::from(off)).unwrap_or(0);
-    let per_step = shown.steps.as_ref().and_then(|steps| match steps.runs.as_slice() {
-        [(_, off), (_, cc), ..] => i64::try_from(i128::from(cc.mean_ns) - i128::from(off.mean_ns)).ok(),
+    let per_step = document.steps.as_ref().and_then(|steps| match steps.runs.as_slice() {
+        [off, cc, ..] => i64::try_from(i128::from(cc.figures.mean_ns) - i128::from(off.figures.mean_ns)).ok(),
         _ => None,
     });
     let (all, of) = per_step.map_or((all, ""), |step| (step, " a step"));
@@ -250,7 +278,7 @@ fn difference(text: &mut String, shown: &Shown<'_>) {
     paragraph(text, "", &sentence);
     let mut table = Table::new(&["", "", ""], &[2]);
     let of_share = |share: &Share| per_step.and(share.per_step_ns).unwrap_or(share.ns);
-    for (share, ns) in shown.breakdown.iter().map(|share| (share, of_share(share))).filter(|(_, ns)| *ns != 0) {
+    for (share, ns) in document.breakdown.iter().map(|share| (share, of_share(share))).filter(|(_, ns)| *ns != 0) {
         let Share { cause, .. } = share;
         let part = if all == 0 { 0.0 } else { 100.0 * ns as f64 / all as f64 };
         table.row([signed(ns), format!("{part:.1} %"), cause.name().to_owned()]);

@@ -154,8 +154,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.format == CalibrateFormat::Json {
         let outcome =
             Outcome { schema_version: SCHEMA_VERSION, machine: calibration.machine()?.name(), stages: outcomes };
-        let json = serde_json::to_string_pretty(&outcome).map_err(|error| Failure::output(&error.into()))?;
-        output::print(&(json + "\n"));
+        output::print(&output::json(&outcome)?);
     }
     Ok(())
 }

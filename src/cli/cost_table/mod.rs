@@ -7,7 +7,7 @@ use crate::{
     explore::{CostGrid, CostRow, cost_table},
     pool,
     report::SCHEMA_VERSION,
-    sim::{Control, SimulationError},
+    sim::SimulationError,
     system::{Memory, RunError},
     workload::{CopyError, direction_name, memory_name, read_memory, read_size},
 };
@@ -15,7 +15,6 @@ use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
 use simulators::{Mode, Simulator, Way};
-use std::io;
 
 /// Writes what copies cost on a machine, as a table that other simulators read.
 #[derive(Debug, Args)]
@@ -96,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::print(&text);
         return Ok(());
     }
-    let go_on = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let go_on = || interruption.control();
     let bar = bar(rows as u64, "{pos} of {len} rows");
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let table = cost_table(&machine.machine, &grid, threads, &go_on, &|| bar.inc(1));
@@ -112,9 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (None, TableFormat::Json) => {
             let (schema_version, machine_digest) = (SCHEMA_VERSION, machine.digest.as_str());
             let (name, does_not_close) = (machine.name(), does_not_close.as_deref());
-            let document = Document { schema_version, machine: name, machine_digest, does_not_close, rows: &rows };
-            let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
-            json.map_err(|error| Failure::output(&error))? + "\n"
+            output::json(&Document { schema_version, machine: name, machine_digest, does_not_close, rows: &rows })?
         }
     };
     output::print(&text);

@@ -6,7 +6,6 @@ use crate::{
     config::MachineSpec,
     explore::{CostLine, CostRow},
     fabric::{element::Element, spec::FabricMode},
-    sim::Control,
     system::Direction,
     workload::collective::{Collective, CollectiveRequest, run_collective},
 };
@@ -107,7 +106,7 @@ pub(super) fn vidur(
             let collective = [Collective::AllReduce, Collective::Broadcast][kind];
             let request =
                 CollectiveRequest { element: Element::Bf16, ..CollectiveRequest::new(collective, workers, bytes) };
-            let mut go_on = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+            let mut go_on = |_| interruption.control();
             let outcome = run_collective(&machine, &request, &mut go_on).map_err(collective::failed)?;
             let ms = outcome.time.saturating_sub(outcome.launch).seconds() * 1e3;
             launch = launch.max(outcome.launch.seconds() * 1e3);

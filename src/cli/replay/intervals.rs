@@ -1,8 +1,8 @@
 //! Between what the figures of a replay lie whose copies were sampled: it is played with the least and with the most that copies may take.
 
-use super::document::Document;
 use crate::{
     replay::{Advice, Known, Ns, Share},
+    report::replay::Document,
     sampling::Told,
 };
 use std::collections::HashMap;

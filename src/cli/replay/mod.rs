@@ -7,7 +7,7 @@ mod outputs;
 mod plan;
 
 use super::{
-    AlternativeArguments, Failure, Switch, output, page,
+    AlternativeArguments, Failure, Switch, page,
     places::Named,
     profile::{ProfileArguments, Progress},
     run::Interruption,
@@ -21,7 +21,7 @@ use crate::{
         ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Tried, WHOLE, WhatIf, Work, advice,
         breakdown, in_step_time, operations, row, try_change,
     },
-    report::{SCHEMA_VERSION, plot::drawing::Drawing},
+    report::{SCHEMA_VERSION, plot::drawing::Drawing, replay::Document},
     sim::Control,
     system::RunError,
     units::Femtos,
@@ -29,7 +29,7 @@ use crate::{
     workload::{Setting, ShippedWorkload, WorkloadFile, trace::Trace},
 };
 use clap::{Args, ValueEnum};
-use document::{Document, ReplayFormat};
+use document::ReplayFormat;
 use effort::{offer, work};
 use miette::miette;
 use outputs::Outputs;
@@ -172,7 +172,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     page.unwrap_or(Ok(()))
 }
 
-/// What `--format json` prints, and what `--plot` draws; or, made by a command, what `--report` writes. Nothing is printed or written. `known` keeps times of
+/// What `--format json` prints or, made by a command, what `--report` writes; and what `--plot` draws. Nothing is printed or written. `known` keeps times of
 /// copies from one answer to the next about the same files.
 pub fn answer(
     arguments: &Arguments,
@@ -186,10 +186,7 @@ pub fn answer(
     let simulator = arguments.simulator(&go_on, &one_more, known);
     let read = plan.read(&progress, simulator)?;
     let found = plan.play(&read, false, true, simulator)?;
-    let text = match page {
-        Some(command) => page::html(&found.document, command, |page| found.shown(page, &plan, read.job())),
-        None => output::json(&found.document),
-    };
+    let text = page::answer(&found.document, page, |page| found.shown(page, &plan, read.job()));
     Ok((text?, found.drawing(&plan.title(), read.job())))
 }
 

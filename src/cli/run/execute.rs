@@ -92,17 +92,11 @@ impl Job {
         result
     }
 
-    /// What `--format json` prints, for whoever asks within this program: nothing is printed.
-    pub fn answer(mut self, interruption: &Interruption) -> Result<String, Failure> {
+    /// What `--format json` prints or, made by a command, what `--report` writes; nothing is printed or written.
+    pub(super) fn answer(mut self, page: Option<String>, interruption: &Interruption) -> Result<String, Failure> {
         self.format = RunFormat::Silent;
-        output::json(&self.results(false, None, interruption)?.report)
-    }
-
-    /// What `--report` writes; nothing is printed or written. `command` is what the page says it was made by.
-    pub(super) fn page(mut self, command: String, interruption: &Interruption) -> Result<String, Failure> {
-        self.format = RunFormat::Silent;
-        let Results { report, look, .. } = self.results(true, None, interruption)?;
-        page::html(&report, command, |page| self.shown(page, look.as_ref()))
+        let Results { report, look, .. } = self.results(page.is_some(), None, interruption)?;
+        page::answer(&report, page, |page| self.shown(page, look.as_ref()))
     }
 
     fn shown(&self, page: Page, look: Option<&Look>) -> Result<Page, PageError> {
@@ -302,12 +296,12 @@ impl Job {
     }
 
     fn print(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        let printed = match self.format {
-            RunFormat::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
-            RunFormat::Text => Ok(text()),
+        output::print(&match self.format {
+            RunFormat::Json => output::json(json)?,
+            RunFormat::Text => text(),
             RunFormat::Nothing | RunFormat::Silent => return Ok(()),
-        };
-        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+        });
+        Ok(())
     }
 
     /// The failure of a run that has no outcome; as JSON it is printed as well.

@@ -179,14 +179,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     job(arguments)?.execute(&Interruption::listen())
 }
 
-/// What `--format json` prints; nothing is printed.
-pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<String, Failure> {
-    job(arguments)?.answer(interruption)
-}
-
-/// What `--report` writes; nothing is printed or written.
-pub fn page(arguments: &Arguments, command: String, interruption: &Interruption) -> Result<String, Failure> {
-    job(arguments)?.page(command, interruption)
+/// What `--format json` prints or, made by a command, what `--report` writes; nothing is printed or written.
+pub fn answer(arguments: &Arguments, page: Option<String>, interruption: &Interruption) -> Result<String, Failure> {
+    job(arguments)?.answer(page, interruption)
 }
 
 /// Runs while a page that another site holds shows it; nothing is printed. How it ends, the page says.

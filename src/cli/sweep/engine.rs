@@ -4,7 +4,6 @@
 use super::{Failure, gathered, interrupted};
 use crate::cli::{output::complain, run::Interruption};
 use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size};
-use crate::sim::Control;
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::{
@@ -94,7 +93,7 @@ impl EngineArguments {
             return Ok(size);
         }
         let seconds = if self.engine == Engine::Slurm { 60.0 } else { 5.0 };
-        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        let observer = || interruption.control();
         let begun = Instant::now();
         let enough = || begun.elapsed() >= SAMPLE.1;
         let points = study.sample(folder, (missing, SAMPLE.0), &observer, &enough).map_err(|ended| match ended {

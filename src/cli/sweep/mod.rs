@@ -25,7 +25,6 @@ use crate::explore::sweep::{
 use crate::files::{excerpt, read_text};
 use crate::pool;
 use crate::report::plot::chart::{ChartError, of_study};
-use crate::sim::Control;
 use crate::units::Bytes;
 use clap::{Args, Subcommand};
 use engine::{Engine, EngineArguments};
@@ -235,7 +234,7 @@ fn line(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(), Failu
 
 fn run_points(study: &Study) -> Result<(), Failure> {
     let interruption = Interruption::listen();
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let observer = || interruption.control();
     let mut out = Output;
     for (text, number) in io::BufReader::new(BoundedLines::new(io::stdin().lock())).lines().zip(1..) {
         let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
@@ -330,7 +329,7 @@ fn gathered(study: &Study, folder: &mut Folder) -> Result<(), Failure> {
 fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
     gathered(study, folder)?;
     let (total, done) = study.progress(folder)?;
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let observer = || interruption.control();
     let bar = bar(total, POINTS).with_position(done);
     let threads = whole.threads.map_or_else(pool::threads, usize::from);
     let result = study.sweep(folder, threads, &observer, &|| bar.inc(1));
@@ -379,7 +378,7 @@ fn run_chunk(folder: &Path, chunk: Option<u64>) -> Result<(), Failure> {
     let none = || FolderError::NoPlan { path: folder.display().to_string() };
     let chunks = Chunks::read(folder, &study)?.ok_or_else(none)?;
     let interruption = Interruption::listen();
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let observer = || interruption.control();
     match chunks.run(&study, chunk, &observer) {
         Ok(_) => Ok(()),
         Err(Ended::Stopped) => Err(Failure::Verification(miette!("chunk {chunk} was interrupted: it has no rows"))),

@@ -6,7 +6,7 @@ use crate::{
     config::{Layers, MachineSpec, Resolved},
     files::{excerpt, read_text},
     pool,
-    sim::{Control, SimulationError},
+    sim::SimulationError,
     system::RunError,
     units::Bytes,
     validate::{
@@ -131,7 +131,7 @@ impl Bench {
         let cost = |(_, point): &(&MachineSpec, &Point)| issue::bytes(point) + OVERHEAD;
         let bar = bar(work.iter().map(cost).sum(), &format!("{{percent:>3}} % of {} points", work.len()));
         let one = |pair: &(&MachineSpec, &Point)| {
-            let mut observer = |_| if self.interruption.asked() { Control::Stop } else { Control::Continue };
+            let mut observer = |_| self.interruption.control();
             let figure = issue::simulate(pair.0, pair.1, &mut observer);
             bar.inc(cost(pair));
             figure

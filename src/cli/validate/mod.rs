@@ -30,7 +30,7 @@ use miette::miette;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -180,18 +180,15 @@ impl Arguments {
         let summary = summary::rows(titles, datasets, &scores);
         let schema_version = SCHEMA_VERSION;
         let outcome = Outcome { schema_version, does_not_close, datasets: scores, summary, predicted_by: origins };
-        let printed = match self.format {
-            ValidateFormat::Json => {
-                serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
-            }
+        output::print(&match self.format {
+            ValidateFormat::Json => output::json(&outcome)?,
             ValidateFormat::Text => {
                 let text = text::text(&outcome.datasets, &panels, output::width());
                 let platforms = text::platforms(&outcome.summary, outcome.datasets.len());
                 let open: String = outcome.does_not_close.iter().map(|sentence| format!("{sentence}\n")).collect();
-                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &open + &text + &platforms)))
+                output::fitted(&(text::origins(&outcome.predicted_by) + &open + &text + &platforms))
             }
-        };
-        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+        });
         page.map_or(Ok(()), |page| page.write(&outcome, |page| Ok(page.with_curves(&panels.concat()))))
     }
 

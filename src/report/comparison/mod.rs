@@ -31,11 +31,6 @@ impl<'c> Document<'c> {
     pub const fn of(comparison: &'c Comparison) -> Self {
         Self { schema_version: SCHEMA_VERSION, comparison }
     }
-
-    /// As one JSON object.
-    pub fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self)
-    }
 }
 
 /// The comparison as tables of at most `width` columns.
