@@ -2,7 +2,7 @@
 
 use super::{
     Failure, output,
-    places::{Named, clash},
+    places::{Named, refuse_clash},
 };
 use crate::{
     files::WholeFile,
@@ -39,10 +39,7 @@ impl PageFile {
     /// Begins a page. `flag` is what the command line calls it.
     pub fn begin(flag: &str, path: &Path, others: &[Named<'_>]) -> Result<Self, Failure> {
         output::refuse_stream(flag, Some(path))?;
-        if let Some((one, other, path)) = clash(others, &[(flag, Some(path))]) {
-            let text = format!("{one} and {other} are the same file, {}", path.display());
-            return Err(Failure::Usage(miette!(help = "write to another file", "{text}")));
-        }
+        refuse_clash(others, &[(flag, Some(path))])?;
         WholeFile::create(path).map(Self).map_err(unwritten)
     }
 

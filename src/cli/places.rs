@@ -1,13 +1,15 @@
 //! Whether two paths are the same file.
 
+use super::Failure;
 use crate::files::destination;
+use miette::miette;
 use std::path::{Path, PathBuf};
 
 /// A file that may be given, with what the command line calls it.
 pub(super) type Named<'a> = (&'a str, Option<&'a Path>);
 
 /// Finds a file that is to be written and is also read, or written twice: both names and the path.
-pub(super) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a str, PathBuf)> {
+fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a str, PathBuf)> {
     let placed = |(name, path): &Named<'a>| Some((*name, destination((*path)?).ok()?));
     let mut known: Vec<_> = read.iter().filter_map(placed).collect();
     for (name, place) in written.iter().filter_map(placed) {
@@ -17,6 +19,13 @@ pub(super) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'
         known.push((name, place));
     }
     None
+}
+
+/// Refuses what clashes.
+pub(super) fn refuse_clash(read: &[Named<'_>], written: &[Named<'_>]) -> Result<(), Failure> {
+    let Some((one, other, path)) = clash(read, written) else { return Ok(()) };
+    let text = format!("{one} and {other} are the same file, {}", path.display());
+    Err(Failure::Usage(miette!(help = "write to another file", "{text}")))
 }
 
 #[cfg(test)]

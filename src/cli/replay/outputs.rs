@@ -4,7 +4,7 @@ use crate::{
     cli::{
         Failure, output,
         page::{PageArgument, PageFile},
-        places::{Named, clash},
+        places::{Named, refuse_clash},
         plot::PlotFile,
     },
     files::{RecordFile, WholeFile},
@@ -71,13 +71,7 @@ impl Outputs {
         let (plot, trace, chakra) = (self.plot.as_deref(), self.trace.as_deref(), self.chakra.as_deref());
         let written = [("--plot", plot), ("--trace", trace), ("--chakra", chakra)];
         written.iter().try_for_each(|(name, path)| output::refuse_stream(name, *path))?;
-        if let Some((one, other, path)) = clash(read, &written) {
-            let path = path.display();
-            return Err(Failure::Usage(miette!(
-                help = "write to another file",
-                "{one} and {other} are the same file, {path}"
-            )));
-        }
+        refuse_clash(read, &written)?;
         if !runs.contains(&self.chakra_run.as_str()) {
             let help = format!("there are {}; --design gives more", runs.join(", "));
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));

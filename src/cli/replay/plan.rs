@@ -178,7 +178,7 @@ impl Found {
             timelines: drawn(&|run| self.of_step(job, (job, run.played), number)),
         });
         let whole = drawn(&|run| Some((Timeline::of(job, run.played), run.slowdown)));
-        page.with_timelines(whole).with_step(step).with_configuration(&describe::to_json(&plan.machine))
+        page.with_timelines(whole, step).with_configuration(&describe::to_json(&plan.machine))
     }
 
     /// The runs, and the changes that were asked for by name: the step where there is a loop.

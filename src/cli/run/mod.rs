@@ -20,7 +20,7 @@ use super::{
     machine::machine_of,
     output,
     page::PageArgument,
-    places::{Named, clash},
+    places::{Named, refuse_clash},
     sample::SampleArgument,
 };
 use crate::{
@@ -262,13 +262,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     arguments.live.check()?;
     let files = files(arguments);
     let (read, written) = files.split_at(3);
-    match clash(read, written) {
-        Some((one, other, path)) => {
-            let text = format!("{one} and {other} are the same file, {}", path.display());
-            usage(text, "write to another file")
-        }
-        None => Ok(()),
-    }
+    refuse_clash(read, written)
 }
 
 impl Arguments {

@@ -132,29 +132,15 @@ impl Page {
         self.kind
     }
 
-    /// The same with what the units, streams and messages of a run did.
-    pub fn with_timeline(self, timeline: Timeline) -> Self {
-        Self { timeline: Some(timeline), ..self }
-    }
-
     /// The same with what was heard of a run: its units and its messages.
     pub fn with_look(self, record: &Recorder, messages: &[messages::Message]) -> Self {
-        let (timeline, spans) = looked::looked(self.timeline.clone().unwrap_or_default(), record, messages);
-        self.with_timeline(timeline).with_messages(spans)
+        let (timeline, messages) = looked::looked(self.timeline.unwrap_or_default(), record, messages);
+        Self { timeline: Some(timeline), messages, ..self }
     }
 
-    /// The same with timelines that are drawn one over the other.
-    pub fn with_timelines(self, timelines: Vec<NamedTimeline>) -> Self {
-        Self { timelines, ..self }
-    }
-
-    /// The same, opened on a step of the loop.
-    pub fn with_step(self, step: Option<Step>) -> Self {
-        Self { step, ..self }
-    }
-
-    pub fn with_messages(self, messages: Vec<Message>) -> Self {
-        Self { messages, ..self }
+    /// The same with timelines that are drawn one over the other, opened on a step of the loop if there is one.
+    pub fn with_timelines(self, timelines: Vec<NamedTimeline>, step: Option<Step>) -> Self {
+        Self { timelines, step, ..self }
     }
 
     /// The same with curves over what was measured.

@@ -55,7 +55,7 @@ fn the_copies_of_a_run_are_its_timeline_until_another_is_given() {
     let track = Track { name: "gpu.pce0".into(), kind: TrackKind::Unit, slices: vec![slice] };
     let timeline = Timeline { end_ps: 9, tracks: vec![track], left_out: None };
     let message = Message { number: 1, copy: 2, start_ps: 3, end_ps: 4 };
-    let data = island(&page.with_timeline(timeline).with_messages(vec![message]));
+    let data = island(&Page { timeline: Some(timeline), messages: vec![message], ..page });
     let expected = json!({ "end_ps": 9, "left_out": null, "tracks": [{ "name": "gpu.pce0", "kind": "unit", "slices": [
         { "start_ps": 1, "end_ps": 3, "label": "busy", "state": "busy", "follows": [0, 0] },
     ] }] });
