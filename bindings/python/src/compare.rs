@@ -89,7 +89,7 @@ fn compared(
     whole(compared.unfinished)?;
     let comparison = compared.on(&machine.resolve()?, grid.work, (&candidates, skipped));
     let table = comparison.table().text().map_err(Fault::simulation)?;
-    Ok((Document::of(&comparison).json().map_err(Fault::simulation)?, table))
+    Ok((serde_json::to_string_pretty(&Document::of(&comparison)).map_err(Fault::simulation)?, table))
 }
 
 /// Refuses a comparison that was interrupted: whoever catches the interruption has nothing that looks whole.
