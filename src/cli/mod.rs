@@ -59,9 +59,15 @@ pub use work::WorkArguments;
 #[derive(Debug, Parser)]
 #[command(name = "sealsim", version, arg_required_else_help = true)]
 struct Arguments {
+    /// Print the licences of all that is compiled in, and exit.
+    #[arg(long)]
+    licences: bool,
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
+
+/// Crates, font, vectors and profiles, each with its licence; `.ci/notice` makes it.
+const NOTICE: &str = include_str!("../../NOTICE");
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -139,7 +145,11 @@ impl Program {
                 return Failure::exit(failed.map_or(Ok(()), |error| Err(Failure::output(&error))));
             }
         };
-        let result: Result<(), Failure> = match arguments.verb {
+        let Some(verb) = arguments.verb.filter(|_| !arguments.licences) else {
+            output::print(NOTICE);
+            return Failure::exit(Ok(()));
+        };
+        let result: Result<(), Failure> = match verb {
             Verb::Run(arguments) => run::run(&arguments),
             Verb::Rerun(arguments) => rerun::run(&arguments),
             Verb::Explain(arguments) => explain::run(&arguments),

@@ -159,3 +159,14 @@ fn points_whose_rows_nobody_reads_are_not_run_and_that_is_no_success() {
     assert_eq!(output.status.code(), Some(4), "{}", message(&output));
     assert!(message(&output).contains("takes no more at the row of line 1"), "{}", message(&output));
 }
+
+#[test]
+fn the_licences_of_all_that_is_compiled_in_are_printed() {
+    let folder = folder();
+    let output = command(folder.path(), &["--licences"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    for part in ["  clap ", "Mozilla Public License", "SIL OPEN FONT LICENSE", "Vectors of Wycheproof", "Profiles of programs"] {
+        assert!(text.contains(part), "{part}");
+    }
+}
