@@ -9,7 +9,7 @@ use crate::aead::bytes::Scheme;
 use crate::config::{Layers, StandaloneEngine};
 use crate::files::read_text;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::units::Bytes;
 use crate::validate::vectors::{
     Algorithm, Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts,
@@ -221,7 +221,7 @@ fn engine_of(path: &Path) -> Result<StandaloneEngine, Failure> {
     if ["extends", "engine", "aead", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
         return layered();
     }
-    let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
+    let spec: GcmSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
     Ok(StandaloneEngine::Gcm(spec))
 }
@@ -253,7 +253,7 @@ fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &Progr
 const TRACED: u64 = 1 << 12;
 
 /// Where the first failing case of a file parts from the engine; of those called `id`, if that is not empty.
-fn trace(spec: &EngineSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Option<Trace> {
+fn trace(spec: &GcmSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Option<Trace> {
     let failed = |case: &&Case| file.failures.iter().any(|failure| failure.case == case.id);
     let case = cases.iter().filter(failed).find(|case| id.is_empty() || case.is_called(id))?;
     let bare = Trace {

@@ -10,7 +10,7 @@ use sealsim::{
     gcm::{
         engine::{Engine as Structural, EngineError, Event, Phase},
         message::SealOpen,
-        spec::EngineSpec,
+        spec::GcmSpec,
     },
     inside::registers::Names,
 };
@@ -20,7 +20,7 @@ use sealsim::{
 #[derive(Debug)]
 pub struct Engine {
     engine: Structural,
-    spec: EngineSpec,
+    spec: GcmSpec,
     names: Option<Names>,
     events: Vec<(u64, Event)>,
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::config::{Layers, Role, Shipped, StandaloneEngine};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gcm::standalone::{Outcome, StandaloneError, Trace, run as run_standalone};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -96,7 +96,7 @@ struct Document<'a> {
     messages: &'a [MessageOutcome],
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
-    engine: &'a EngineSpec,
+    engine: &'a GcmSpec,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -162,7 +162,7 @@ fn engine(arguments: &Arguments) -> Result<StandaloneEngine, Failure> {
     Ok(arguments.set.iter().map(path).fold(layers, Layers::set).resolve_standalone()?)
 }
 
-fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSpec, Failure> {
+fn with_key_bits(arguments: &Arguments, mut spec: GcmSpec) -> Result<GcmSpec, Failure> {
     if let Some(bits) = arguments.key_bits {
         spec.key_bits = bits;
         spec.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;
@@ -188,7 +188,7 @@ fn fitted(out: &mut impl Write, write: impl FnOnce(&mut Vec<u8>) -> io::Result<(
     out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
-fn text(out: &mut impl Write, arguments: &Arguments, spec: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
+fn text(out: &mut impl Write, arguments: &Arguments, spec: &GcmSpec, outcome: &Outcome) -> io::Result<()> {
     let way = if arguments.open { "opens" } else { "seals" };
     let name = Shipped::find(Role::Engine, &arguments.config).map(Shipped::name).unwrap_or(&arguments.config);
     writeln!(

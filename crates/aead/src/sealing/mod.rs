@@ -28,13 +28,13 @@ pub use timing::EngineTiming;
 
 use crate::aead::{bytes, spec::AeadSpec};
 use crate::gcm::bulk::chains;
-use crate::gcm::spec::{EngineSpec, SpecError};
+use crate::gcm::spec::{GcmSpec, SpecError};
 use crate::units::Cycles;
 
 /// What an engine is built of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SealingSpec {
-    Gcm(EngineSpec),
+    Gcm(GcmSpec),
     Aead(AeadSpec),
 }
 

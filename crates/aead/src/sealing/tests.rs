@@ -69,7 +69,7 @@ fn a_key_of_one_scheme_makes_nothing_of_anothers_messages() {
 
 #[test]
 fn several_tags_are_counted_in_blocks() {
-    let mut engine = EngineSpec::four_lanes();
+    let mut engine = GcmSpec::four_lanes();
     let unit = Box::new(engine.ghash.clone());
     engine.ghash = GhashSpec::SubChains { chains: 3, chunk: Bytes(64), ports: 4, buffer: 8, unit };
     let format = SealingSpec::Gcm(engine).format();

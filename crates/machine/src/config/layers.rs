@@ -16,7 +16,7 @@ use super::shipped::{Role, Shipped};
 use super::source;
 use super::tree::{Node, Value};
 use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
@@ -79,7 +79,7 @@ impl Layers {
     /// # Errors
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_engine(&self) -> Result<EngineSpec, ConfigError> {
+    pub fn resolve_engine(&self) -> Result<GcmSpec, ConfigError> {
         match self.resolve_standalone()? {
             StandaloneEngine::Gcm(spec) => Ok(spec),
             StandaloneEngine::Other(_) => {
@@ -171,7 +171,7 @@ impl Layers {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum StandaloneEngine {
-    Gcm(EngineSpec),
+    Gcm(GcmSpec),
     Other(AeadSpec),
 }
 
@@ -206,7 +206,7 @@ fn engine_in(stack: &Stack) -> Result<StandaloneEngine, ConfigError> {
     let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
     match (stack.values.at("engine"), stack.values.at("aead")) {
         (Some(engine), None) => {
-            let spec: EngineSpec = fill(engine, "engine", &chain)?;
+            let spec: GcmSpec = fill(engine, "engine", &chain)?;
             spec.check().map_err(|error| senseless("engine", error.to_string()))?;
             Ok(StandaloneEngine::Gcm(spec))
         }

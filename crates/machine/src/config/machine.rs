@@ -3,7 +3,7 @@
 use super::gpu::GpuSpec;
 use crate::aead::spec::AeadSpec;
 use crate::fabric::spec::FabricSpec;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{Common, ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, TagQueueSpec};
 use crate::host::calls::CallsSpec;
@@ -52,7 +52,7 @@ pub struct MachineSpec {
     #[schemars(title = "copy engine")]
     pub copy_engine: CopyEngineSpec,
     /// AES-GCM in the copy engine, unless `aead` stands there.
-    pub engine: EngineSpec,
+    pub engine: GcmSpec,
     /// The engine of another AEAD, with which copy engine and CPU then seal and open in place of AES-GCM; `engine` is not there then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aead: Option<AeadSpec>,

@@ -12,7 +12,7 @@ use super::library::{Block, Delay, Library};
 use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
 use crate::aead::model::Hardware;
 use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
 use serde::Serialize;
 use std::fmt;
@@ -159,7 +159,7 @@ impl fmt::Display for Timing {
 }
 
 /// The stages of an AES-GCM engine, in the S-box that its clock asks for.
-pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing {
+pub fn engine(spec: &GcmSpec, clock: Frequency, library: &Library) -> Timing {
     let rounds = spec.rounds().unwrap_or(14);
     Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, clock, library)] }
 }

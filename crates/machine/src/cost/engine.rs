@@ -19,7 +19,7 @@ use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, S
 use super::{Interval, Library, storage};
 use crate::aead::model::Hardware;
 use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 use crate::units::Frequency;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct EngineCost {
 }
 
 /// The cost of an engine that runs at `clock`. The engine's specification has been checked.
-pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
+pub fn engine(spec: &GcmSpec, clock: Frequency) -> EngineCost {
     let mut sum = Sum::at(clock);
     let aes = sum.aes(&spec.aes, spec.rounds().unwrap_or(14));
     let ghash = sum.ghash(&spec.ghash);
@@ -240,7 +240,7 @@ mod tests {
     use crate::gcm::spec::Closing;
     use crate::units::Cycles;
 
-    fn spec(lanes: u32, registers_per_round: u32, ghash: GhashSpec) -> EngineSpec {
+    fn spec(lanes: u32, registers_per_round: u32, ghash: GhashSpec) -> GcmSpec {
         let aes = AesSpec {
             lanes,
             rounds_in_hardware: 14,
@@ -248,7 +248,7 @@ mod tests {
             start_interval: Cycles(1),
             keystream_blocks: 1,
         };
-        EngineSpec { aes, ghash, ..EngineSpec::four_lanes() }
+        GcmSpec { aes, ghash, ..GcmSpec::four_lanes() }
     }
 
     /// A multiplier whose product takes so many cycles, its reduction none.
@@ -258,7 +258,7 @@ mod tests {
             product: Cycles(product),
             reduction,
             digit_bits,
-            ..EngineSpec::four_lanes().ghash.multiplier().clone()
+            ..GcmSpec::four_lanes().ghash.multiplier().clone()
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a design costs in silicon, and what it risks.
 //!
 //! ```text
-//!   EngineSpec, clock ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
+//!   GcmSpec, clock ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
 //!   AeadSpec          ---> [ aead   ] ---> the same, or why not
 //!   SmSpec            ---> [ sm     ] ---> energy per byte, SMs
 //!   bytes             ---> [ storage] ---> area                      a figure is stretched

@@ -9,7 +9,7 @@ use super::protection;
 use crate::{
     config::MachineSpec,
     cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing, library::Block},
-    gcm::spec::{AesSpec, EngineSpec, GhashSpec},
+    gcm::spec::{AesSpec, GcmSpec, GhashSpec},
     gpu::spec::{Common, Sharing},
     pcie::spec::IdeSpec,
     system::Direction,
@@ -164,7 +164,7 @@ fn engines_per_way(machine: &MachineSpec) -> u32 {
 }
 
 /// The engine of the copy engine that a direction uses.
-fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
+fn engine(machine: &MachineSpec, way: Direction) -> GcmSpec {
     let mut engine = machine.engine.clone();
     if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
         engine.ghash = ghash.clone();
@@ -174,7 +174,7 @@ fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
 
 /// The GPU port's engine of one way. What is not configured of it is taken as in the shipped copy engine.
 fn ide_engine(ide: &IdeSpec) -> EngineCost {
-    let mut spec = EngineSpec::four_lanes();
+    let mut spec = GcmSpec::four_lanes();
     spec.aes = AesSpec { lanes: ide.gpu.lanes, registers_per_round: 1, start_interval: Cycles(1), ..spec.aes };
     let multiplier = spec.ghash.multiplier().clone();
     spec.ghash = GhashSpec::Aggregated { width: ide.gpu.multipliers, groups: 4, multiplier };

@@ -33,7 +33,7 @@ use super::model::{AfterSuccess, Hardware, Model};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use schemars::JsonSchema;
@@ -80,9 +80,9 @@ impl GcmSivSpec {
         self.polyval.check()
     }
 
-    /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with so much room between the passes.
+    /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with so much room between the passes.
     pub fn four_lanes(buffer: Bytes) -> Self {
-        let EngineSpec { key_bits, aes, ghash: polyval, compare, .. } = EngineSpec::four_lanes();
+        let GcmSpec { key_bits, aes, ghash: polyval, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 

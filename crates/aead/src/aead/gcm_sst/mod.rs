@@ -38,7 +38,7 @@ use super::stream::Pieces;
 use crate::gcm::counter::advanced;
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,9 +97,9 @@ impl GcmSstSpec {
         self.polyval.check()
     }
 
-    /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with tags of 12 bytes.
+    /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with tags of 12 bytes.
     pub fn four_lanes() -> Self {
-        let EngineSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = EngineSpec::four_lanes();
+        let GcmSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
     }
 

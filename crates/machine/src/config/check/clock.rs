@@ -3,7 +3,7 @@
 use super::{MachineSpec, Rule, rule};
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::{Library, parts};
-use crate::gcm::spec::{ClockCheck, EngineSpec};
+use crate::gcm::spec::{ClockCheck, GcmSpec};
 
 const REMEDY: &str = "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage";
 
@@ -37,7 +37,7 @@ impl MachineSpec {
             None => clock::engine(&self.engine, at, library),
         };
         if let Some(open) = opens.filter(|_| self.aead.is_none()) {
-            let opens = EngineSpec { ghash: open.clone(), ..self.engine.clone() };
+            let opens = GcmSpec { ghash: open.clone(), ..self.engine.clone() };
             let differs = |stage: &Stage| !timing.stages.contains(stage);
             let others: Vec<Stage> = clock::engine(&opens, at, library).stages.into_iter().filter(differs).collect();
             timing.stages.extend(others);

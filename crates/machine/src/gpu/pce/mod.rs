@@ -64,7 +64,7 @@ use super::{
 };
 use crate::{
     gcm::{
-        spec::{EngineSpec, SpecError},
+        spec::{GcmSpec, SpecError},
         timing::{Limit, Timing},
         worker::Worker,
     },
@@ -127,7 +127,7 @@ pub struct PceSpec {
 
 impl PceSpec {
     /// Its own engine of AES-GCM on its own clock, whose registers faults can strike.
-    fn own_engine(&self) -> Option<&EngineSpec> {
+    fn own_engine(&self) -> Option<&GcmSpec> {
         match &self.engine {
             Some(SealingSpec::Gcm(spec)) if self.shared.is_none() && self.engine_clock.is_none() => {
                 // A structural engine begins at a message's first counter.

@@ -10,7 +10,7 @@ use crate::{
     gcm::{
         message::SealOpen,
         part::Part,
-        spec::{EngineSpec, GhashSpec},
+        spec::{GcmSpec, GhashSpec},
     },
     sealing::{EngineTiming, SealingSpec},
     system::parts::gpu::specs,
@@ -34,7 +34,7 @@ pub(super) type Saved = BTreeMap<String, f64>;
 /// All that an answer depends on.
 #[derive(PartialEq)]
 struct Question {
-    engine: EngineSpec,
+    engine: GcmSpec,
     aead: Option<AeadSpec>,
     open_ghash: Option<GhashSpec>,
     /// Whether a PCE has an engine.

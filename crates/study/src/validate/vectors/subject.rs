@@ -7,7 +7,7 @@ use crate::aead::spec::AeadSpec;
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use thiserror::Error;
 
 /// Why a subject gives nothing for a case.
@@ -92,13 +92,13 @@ impl Subject for Bulk {
 /// The structural engine; one is built for each key size.
 #[derive(Debug)]
 pub struct Structural {
-    spec: EngineSpec,
+    spec: GcmSpec,
     engines: Vec<(u32, Engine)>,
 }
 
 impl Structural {
     /// Engines of a specification, whatever key size it names.
-    pub const fn new(spec: EngineSpec) -> Self {
+    pub const fn new(spec: GcmSpec) -> Self {
         Self { spec, engines: Vec::new() }
     }
 
@@ -107,7 +107,7 @@ impl Structural {
         let index = match found {
             Some(index) => index,
             None => {
-                let spec = EngineSpec { key_bits, ..self.spec.clone() };
+                let spec = GcmSpec { key_bits, ..self.spec.clone() };
                 let engine = Engine::new(&spec).map_err(|error| Refusal::Engine(error.to_string()))?;
                 self.engines.push((key_bits, engine));
                 self.engines.len() - 1

@@ -5,7 +5,7 @@ mod oracle;
 
 use super::*;
 use crate::{
-    gcm::{iv::Nonce, spec::EngineSpec},
+    gcm::{iv::Nonce, spec::GcmSpec},
     gpu::{
         release::Release,
         spec::{Retirement, TagFetch, TagPlacement},
@@ -53,7 +53,7 @@ fn spec() -> PceSpec {
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
-        engine: Some(SealingSpec::Gcm(EngineSpec::four_lanes())),
+        engine: Some(SealingSpec::Gcm(GcmSpec::four_lanes())),
         shared: None,
         own_aes: false,
         engine_clock: None,
