@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use sealsim::{
-    config::{Layers, Role, Shipped, StandaloneEngine},
+    aead::spec::EngineSpec,
+    config::{Layers, Role, Shipped},
     gcm::{
         message::SealOpen,
         spec::GcmSpec,
@@ -202,7 +203,7 @@ fn counted(j0: Block, count: u32) -> Block {
 fn engines() -> Vec<(&'static str, GcmSpec)> {
     let names = Shipped::names(Role::Engine);
     let engine = |name: &'static str| match Layers::new(name).resolve_standalone().unwrap() {
-        StandaloneEngine::Gcm(spec) if spec.ghash.wire_compatible() => Some((name, spec)),
+        EngineSpec::Gcm(spec) if spec.ghash.wire_compatible() => Some((name, spec)),
         _ => None,
     };
     names.chain(["h100-nvl-tdx"]).filter_map(engine).collect()

@@ -155,7 +155,7 @@ fn refused(chosen: &Chosen, error: &dyn std::fmt::Display) -> Failure {
 fn failure(chosen: &Chosen, error: JudgementError) -> Failure {
     match error {
         JudgementError::Software(error) => refused(chosen, &error),
-        JudgementError::Engine(error) => super::failure(error),
+        JudgementError::Engine(error) => super::failure(error.into()),
     }
 }
 
@@ -177,7 +177,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
         let of = |hex: &Option<Hex>| hex.as_ref().map_or_else(Vec::new, |hex| hex.0.clone());
         let case = Case {
             id: String::new(),
-            algorithm: Algorithm::AesGcm,
+            algorithm: Algorithm::AES_GCM,
             key: of(&own.key),
             iv: of(&own.iv),
             aad: of(&own.aad),
@@ -194,7 +194,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
     let cases = read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))?;
     let case = select(&cases, id).map_err(|error| Failure::Usage(miette!("--vector {}: {error}", path.display())))?;
     let name = format!("{} of {}", case.id, path.file_name().unwrap_or_default().to_string_lossy());
-    if ![Algorithm::AesGcm, Algorithm::AesGmac].contains(&case.algorithm) {
+    if ![Algorithm::AES_GCM, Algorithm::AesGmac].contains(&case.algorithm) {
         let other = case.algorithm;
         return Err(Failure::Usage(miette!("{name} is of {other}: stages are those of AES-GCM")));
     }

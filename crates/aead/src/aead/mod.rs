@@ -21,6 +21,7 @@
 //! of one in [`model`].
 
 pub mod aegis;
+pub mod aes_gcm;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub mod bytes;
@@ -29,7 +30,8 @@ pub mod flow;
 pub mod gcm_siv;
 pub mod gcm_sst;
 pub mod model;
-pub mod scheme;
+pub mod path;
+pub mod scheme_timing;
 pub mod spec;
 pub mod standalone;
 pub mod stream;

@@ -2,7 +2,6 @@ use super::datapath::Datapath;
 use super::*;
 use crate::aead::bytes::{Key, Scheme, WireFormat};
 use crate::aead::model::Event;
-use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
@@ -56,8 +55,8 @@ proptest! {
         messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
     ) {
         let tag_bytes = if long { 32 } else { 16 };
-        let spec = AegisSpec { tag: Some(Size(tag_bytes)), ..spec(lanes, round) };
-        let format = WireFormat { scheme, tag_bytes: tag_bytes as usize };
+        let spec = AegisSpec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
+        let format = WireFormat::new(scheme, tag_bytes);
         let (mut timing, mut engine) = (AegisTiming::new(Aegis { form, spec: &spec }).unwrap(), Datapath::new(Aegis { form, spec: &spec }).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
@@ -116,6 +115,6 @@ fn other_numbers_of_lanes_other_tags_and_rounds_without_latency_are_refused() {
     for lanes in [0, 3, 8] {
         assert_eq!(spec(lanes, 1).check(), Err(SpecError::Lanes(lanes)));
     }
-    assert_eq!(AegisSpec { tag: Some(Size(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
+    assert_eq!(AegisSpec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
     assert!(spec(1, 0).check().is_err() && spec(4, 1).check().is_ok());
 }

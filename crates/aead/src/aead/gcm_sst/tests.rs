@@ -38,7 +38,7 @@ fn the_bytes_are_the_drafts_and_a_shorter_tag_is_the_beginning_of_a_longer_one()
     for (inputs, cipher, whole, own) in VECTORS {
         let [key, nonce, aad, text] = inputs.map(|(first, count)| (first..).take(count).collect::<Vec<u8>>());
         for tag_bytes in [4, 6, own, 14, 16] {
-            let sealing = Key::new(WireFormat { scheme: Wired::GcmSst, tag_bytes }, &key).unwrap();
+            let sealing = Key::new(WireFormat::new(Scheme::GcmSst, tag_bytes as u64), &key).unwrap();
             let mut sealed = text.clone();
             let tag = sealing.seal(&nonce, &aad, &mut sealed).unwrap();
             assert_eq!((hex::encode(&sealed), hex::encode(&tag)), (cipher.into(), whole[..2 * tag_bytes].into()));
@@ -95,7 +95,7 @@ proptest! {
         spec in any_sst(), seed in any::<u64>(),
         messages in prop::collection::vec((0..90_usize, 0..700_usize, any::<bool>()), 1..4),
     ) {
-        let format = WireFormat { scheme: Wired::GcmSst, tag_bytes: spec.tag.0 as usize };
+        let format = WireFormat::new(Scheme::GcmSst, spec.tag.0);
         let (mut timing, mut engine) = (GcmSstTiming::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
@@ -159,7 +159,7 @@ fn each_message_makes_its_powers_and_ends_with_one_product_more() {
 fn the_bound_is_that_of_the_tag_until_the_message_is_too_long_for_it() {
     let bound = |tag, bytes| {
         let spec = GcmSstSpec { tag: Bytes(tag), ..GcmSstSpec::four_lanes() };
-        (&spec).forgery_log2(bytes)
+        (&spec).attempt_log2(bytes)
     };
     assert!((bound(6, 1 << 30) + 48.0).abs() < 1e-6 && (bound(12, 1 << 20) + 96.0).abs() < 1e-4);
     // As many blocks as 2^(128 - t): both ways to pass are as likely.

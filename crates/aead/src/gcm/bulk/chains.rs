@@ -148,11 +148,11 @@ impl Chained {
 }
 
 impl ChainedMessage {
-    /// Starts a message without AAD.
-    pub fn new(format: ChainFormat, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
+    /// Starts a message.
+    pub fn new(format: ChainFormat, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let chained = match format.chains {
-            1 => Chained::Gcm(Stream::new(key, iv, &[], direction)?),
-            _ => Chained::Chains(Chains::new(format, key, iv, &[], direction)?),
+            1 => Chained::Gcm(Stream::new(key, iv, aad, direction)?),
+            _ => Chained::Chains(Chains::new(format, key, iv, aad, direction)?),
         };
         Ok(Self { chained, crc: format.text_crc.then(|| TextCrc::new(direction)) })
     }

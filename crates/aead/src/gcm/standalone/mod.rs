@@ -24,7 +24,6 @@ use super::control::{ControlSpec, Origin};
 use super::engine::{Engine, EngineError, Event, Phase};
 use super::message::SealOpen;
 use super::spec::{GcmSpec, SpecError};
-use serde::Serialize;
 use thiserror::Error;
 pub use trace::{BlockTrace, RegisterTrace, Trace};
 
@@ -53,8 +52,12 @@ pub enum StandaloneError {
     },
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The scheme, as its standard calls it.
+    pub scheme: &'static str,
+    /// How often text passes through the engine.
+    pub passes: u32,
     pub key: String,
     pub messages: Vec<MessageOutcome>,
     /// The first blocks of the first message, register by register.
@@ -77,7 +80,8 @@ pub fn run(spec: &GcmSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let mut bed = Bed { format: ChainFormat::of(&spec.ghash), engine, trace, events: Vec::new(), read: 0 };
     let messages =
         (0..bench.messages).map(|number| bed.message(&reference, bench, number)).collect::<Result<_, _>>()?;
-    Ok(Outcome { key: hex::encode(&key), messages, trace: bed.trace.and_then(trace::Recorder::finish) })
+    let trace = bed.trace.and_then(trace::Recorder::finish);
+    Ok(Outcome { scheme: "AES-GCM", passes: 1, key: hex::encode(&key), messages, trace })
 }
 
 struct Bed {

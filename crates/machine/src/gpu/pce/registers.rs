@@ -5,6 +5,7 @@
 //! stays there for the messages behind it in this direction.
 
 use crate::{
+    aead::path::PathKey,
     gcm::{
         engine::Engine,
         message::SealOpen,
@@ -13,7 +14,6 @@ use crate::{
         spec::GcmSpec,
         strike::{Strike, StruckMessage, Upset, rested, states},
     },
-    sealing::Key,
     sim::{Armed, Clock, Effect, FaultKind},
 };
 
@@ -65,7 +65,7 @@ impl Registers {
     /// A message starts in `cycle`: it goes through a structural engine if a fault strikes it, or has left something in its way.
     pub fn begin(
         &mut self,
-        (spec, key): (Option<&GcmSpec>, &Key),
+        (spec, key): (Option<&GcmSpec>, &PathKey),
         nonce: [u8; 12],
         part: Part,
         direction: SealOpen,

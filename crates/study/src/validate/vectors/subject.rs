@@ -3,7 +3,7 @@
 use super::{Algorithm, Case};
 use crate::aead::bytes::{self, BytesError};
 use crate::aead::model::{Event, Registers};
-use crate::aead::spec::AeadSpec;
+use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
 use crate::gcm::message::SealOpen;
@@ -70,10 +70,18 @@ pub trait Subject {
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
+/// An engine as a subject.
+pub fn subject(engine: EngineSpec) -> Box<dyn Subject> {
+    match engine {
+        EngineSpec::Gcm(spec) => Box::new(Structural::new(spec)),
+        EngineSpec::Other(spec) => Box::new(Other::new(spec)),
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Bulk;
 
-const GCM: [Algorithm; 2] = [Algorithm::AesGcm, Algorithm::AesGmac];
+const GCM: [Algorithm; 2] = [Algorithm::AES_GCM, Algorithm::AesGmac];
 
 impl Subject for Bulk {
     fn algorithms(&self) -> &[Algorithm] {
@@ -144,7 +152,7 @@ pub struct Other {
 impl Other {
     /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them, and gives whole tags.
     pub fn new(spec: AeadSpec) -> Self {
-        let algorithm = spec.scheme().map(Algorithm::Aead);
+        let algorithm = spec.model().scheme().map(Algorithm::Aead);
         Self { spec: spec.with_whole_tags(), algorithm }
     }
 }
@@ -156,7 +164,7 @@ impl Subject for Other {
 
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let engine = |reason: &str| Refusal::Engine(reason.to_owned());
-        let scheme = self.spec.scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
+        let scheme = self.spec.model().scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
         let key = bytes::Key::new(scheme, &case.key)?;
         if case.iv.len() != scheme.nonce_bytes() {
             return Err(BytesError::NonceBytes(case.iv.len(), scheme.name(), scheme.nonce_bytes()).into());
