@@ -4,7 +4,7 @@ use super::bytes::{Key, Scheme, Wire};
 use super::model::{AfterSuccess, Hardware, Model};
 use super::stream::Pieces;
 use super::timing::EngineTiming;
-use crate::gcm::bulk::chains::{ChainFormat, ChainedMessage};
+use crate::gcm::bulk::chains::{ChainFormat, Chains};
 use crate::gcm::message::SealOpen;
 use crate::gcm::part::Part;
 use crate::gcm::spec::{GcmSpec, SpecError};
@@ -92,14 +92,14 @@ pub const WIRE: Wire = Wire {
 #[derive(Debug)]
 struct WholeMessage {
     key: Arc<bulk::Key>,
-    message: ChainedMessage,
+    message: Chains,
 }
 
 impl WholeMessage {
     fn new(key: &Key, nonce: &[u8], aad: &[u8], bytes: u64, direction: SealOpen) -> Option<Self> {
         let format = key.format().of_message(bytes).chains;
         let key = Arc::clone(key.gcm()?);
-        Some(Self { message: ChainedMessage::new(format, &key, nonce, aad, direction).ok()?, key })
+        Some(Self { message: Chains::new(format, &key, nonce, aad, direction).ok()?, key })
     }
 }
 
@@ -109,7 +109,7 @@ impl Pieces for WholeMessage {
     }
 
     fn tag(&self) -> Vec<u8> {
-        self.message.tags(&self.key)
+        self.message.on_wire(&self.key)
     }
 }
 

@@ -10,6 +10,7 @@
 //! Each scheme answers in its own module; nobody else has to know which schemes exist. Cycles alone are [timing](super::timing).
 
 use super::bytes::{Scheme, WireFormat};
+use super::flow::Dates;
 use crate::gcm::bulk::chains::ChainFormat;
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::{AesSpec, GhashSpec, SpecError};
@@ -70,13 +71,49 @@ pub trait Model: Debug {
     fn after_success(&self) -> AfterSuccess;
 }
 
-/// An engine with its values: [`Registers::start`], then [`Registers::step`] once per cycle.
+/// An engine with its values: [`Registers::start`], then [`Registers::step`] once per cycle; or [`Registers::message`].
 pub trait Registers: Debug {
     /// The cycle that the next step works.
     fn cycle(&self) -> u64;
     /// Loads key and nonce, which have the scheme's lengths, in this cycle; AAD and text are there from now on.
     fn start(&mut self, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8], direction: SealOpen);
     fn step(&mut self, see: &mut dyn FnMut(u64, Event));
+
+    /// Clocks a message through: key, nonce, AAD, text.
+    fn message(&mut self, [key, nonce, aad, text]: [&[u8]; 4], direction: SealOpen) -> Clocked {
+        self.start(key, nonce, aad, text, direction);
+        let (mut seen, mut tag) = (Clocked::default(), None);
+        loop {
+            let Clocked { dates, taken, output, .. } = &mut seen;
+            self.step(&mut |at, event| match event {
+                Event::Aad => _ = dates.first_input.get_or_insert(at),
+                Event::Taken => {
+                    dates.first_input.get_or_insert(at);
+                    taken.push(at);
+                }
+                Event::Text(bytes) => {
+                    dates.first_text.get_or_insert(at);
+                    dates.last_text = Some(at);
+                    output.extend(bytes);
+                }
+                Event::Tag(value) => (dates.tag, tag) = (at, Some(value)),
+            });
+            if let Some(tag) = tag {
+                return Clocked { tag, ..seen };
+            }
+        }
+    }
+}
+
+/// What a message of an engine's registers shows.
+#[derive(Debug, Default)]
+pub struct Clocked {
+    /// All but the verdict, which comes from a comparison behind the engine.
+    pub dates: Dates,
+    /// The cycle of each block of text that was taken.
+    pub taken: Vec<u64>,
+    pub output: Vec<u8>,
+    pub tag: Vec<u8>,
 }
 
 /// What happened in a cycle.

@@ -40,8 +40,6 @@ impl Burst {
 
 /// One message after the other through an engine.
 pub trait SchemeTiming: std::fmt::Debug + Send + Sync {
-    /// The same once more.
-    fn boxed(&self) -> Box<dyn SchemeTiming>;
     /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
     fn load_key(&self, at: u64) -> u64;
     /// Bytes of text that are taken together.
@@ -73,11 +71,5 @@ pub trait SchemeTiming: std::fmt::Debug + Send + Sync {
             }
         }
         self.end()
-    }
-}
-
-impl Clone for Box<dyn SchemeTiming> {
-    fn clone(&self) -> Self {
-        self.boxed()
     }
 }

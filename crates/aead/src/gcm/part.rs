@@ -89,7 +89,7 @@ fn power(h: Element, n: u64) -> Element {
 mod tests {
     use super::*;
     use crate::gcm::{
-        bulk::chains::{ChainFormat, ChainedMessage},
+        bulk::chains::{ChainFormat, Chains},
         field,
     };
     use proptest::prelude::*;
@@ -141,9 +141,9 @@ mod tests {
             let (total, longest) = (text.len() as u64, ChainFormat { chains: 99, chunk, by_chunk: true, ..ChainFormat::GCM });
             let (mut cipher, key) = (text.clone(), Key::new(&key).unwrap());
             let seal = |format: ChainFormat, text: &mut [u8]| {
-                let mut message = ChainedMessage::new(format.of_message(total), &key, &nonce, &[], SealOpen::Seal).unwrap();
+                let mut message = Chains::new(format.of_message(total), &key, &nonce, &[], SealOpen::Seal).unwrap();
                 message.update(&key, text);
-                message.tags(&key)
+                message.on_wire(&key)
             };
             let tags = seal(longest, &mut cipher);
             let format = ChainFormat { chains: total.div_ceil(chunk) as u32, by_chunk: false, ..longest };

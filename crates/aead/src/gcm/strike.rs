@@ -226,7 +226,7 @@ mod tests {
         let mut chains = Chains::new(ChainFormat::of(&spec.ghash), key, &[9; 12], &[], direction).unwrap();
         let mut text = text.to_vec();
         chains.update(key, &mut text);
-        let tags = chains.tags(key).flatten().collect();
+        let tags = chains.on_wire(key);
         (text, tags)
     }
 

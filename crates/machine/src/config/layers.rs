@@ -74,19 +74,6 @@ impl Layers {
         self.stack(source::find(Role::Machine, &self.machine)?)
     }
 
-    /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_engine(&self) -> Result<GcmSpec, ConfigError> {
-        if let EngineSpec::Gcm(spec) = self.resolve_standalone()? {
-            return Ok(spec);
-        }
-        let error = senseless("aead", "this engine is one of another AEAD than AES-GCM".to_owned());
-        Err(error.remedy("take an engine with a table `[engine]`; `sealsim list` says which are of another AEAD"))
-    }
-
     /// Reads everything and fills an engine of any AEAD: a shipped one, or a file with a table `engine` or `aead`, else that of a machine.
     ///
     /// # Errors

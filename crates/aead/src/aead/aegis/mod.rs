@@ -272,10 +272,6 @@ impl AegisTiming {
 }
 
 impl SchemeTiming for AegisTiming {
-    fn boxed(&self) -> Box<dyn SchemeTiming> {
-        Box::new(self.clone())
-    }
-
     fn load_key(&self, at: u64) -> u64 {
         at
     }

@@ -227,10 +227,6 @@ impl ChaChaTiming {
 }
 
 impl SchemeTiming for ChaChaTiming {
-    fn boxed(&self) -> Box<dyn SchemeTiming> {
-        Box::new(self.clone())
-    }
-
     /// The key needs no set-up.
     fn load_key(&self, at: u64) -> u64 {
         at

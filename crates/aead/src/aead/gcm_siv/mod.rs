@@ -211,10 +211,6 @@ impl GcmSivTiming {
 }
 
 impl SchemeTiming for GcmSivTiming {
-    fn boxed(&self) -> Box<dyn SchemeTiming> {
-        Box::new(self.clone())
-    }
-
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

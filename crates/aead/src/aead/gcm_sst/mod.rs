@@ -217,10 +217,6 @@ impl GcmSstTiming {
 }
 
 impl SchemeTiming for GcmSstTiming {
-    fn boxed(&self) -> Box<dyn SchemeTiming> {
-        Box::new(self.clone())
-    }
-
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

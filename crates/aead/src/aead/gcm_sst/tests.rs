@@ -2,7 +2,7 @@ use super::datapath::Datapath;
 use super::*;
 use crate::aead::arbitrary::any_sst;
 use crate::aead::bytes::{BytesError, Key, WireFormat};
-use crate::aead::model::Event;
+use crate::aead::model::Clocked;
 use crate::gcm::arbitrary::{multiplier, pattern};
 use proptest::prelude::*;
 
@@ -52,28 +52,6 @@ fn the_bytes_are_the_drafts_and_a_shorter_tag_is_the_beginning_of_a_longer_one()
     }
 }
 
-/// What one message of the registers shows: dates, text and tag.
-fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: SealOpen, compare: u64) -> (Dates, Vec<u8>, Vec<u8>) {
-    let [key, nonce, aad, text] = input;
-    engine.start(key, nonce, aad, text, direction);
-    let (mut dates, mut output, mut tag) = (Dates::default(), Vec::new(), None);
-    while tag.is_none() {
-        engine.step(&mut |at, event| match event {
-            Event::Aad | Event::Taken => _ = dates.first_input.get_or_insert(at),
-            Event::Text(bytes) => {
-                dates.first_text.get_or_insert(at);
-                dates.last_text = Some(at);
-                output.extend(bytes);
-            }
-            Event::Tag(value) => {
-                (dates.tag, dates.verdict) = (at, at + compare);
-                tag = Some(value);
-            }
-        });
-    }
-    (dates, output, tag.unwrap())
-}
-
 /// Pipelined lanes with POLYVAL on one multiplier of latency L.
 fn plain(key_bits: u32, lanes: u32, registers: u32, latency: u64) -> GcmSstSpec {
     let aes = AesSpec {
@@ -106,9 +84,9 @@ proptest! {
             let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
             let start = engine.cycle();
             let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
-            let (dates, text, tag) = run(&mut engine, &[key, nonce, aad, input], direction, spec.compare.0);
+            let Clocked { dates, output: text, tag, .. } = engine.message([&key, &nonce, &aad, &input], direction);
             prop_assert_eq!((text, tag), (output, expected));
-            prop_assert_eq!(dates, timing.message(start, &shape));
+            prop_assert_eq!(Dates { verdict: dates.tag + spec.compare.0, ..dates }, timing.message(start, &shape));
         }
     }
 
@@ -138,8 +116,8 @@ proptest! {
 #[test]
 fn each_message_makes_its_powers_and_ends_with_one_product_more() {
     let tail = |latency| {
-        let dates = GcmSstTiming::new(&plain(256, 4, 1, latency)).unwrap();
-        let dates = dates.boxed().message(0, &Shape::new(0, 1600, SealOpen::Open));
+        let mut timing = GcmSstTiming::new(&plain(256, 4, 1, latency)).unwrap();
+        let dates = timing.message(0, &Shape::new(0, 1600, SealOpen::Open));
         dates.tag - dates.last_text.unwrap()
     };
     // The last block, then the product by H2: AES-GCM has its length block in the place of the latter.

@@ -14,7 +14,7 @@
 
 use super::bytes::{BytesError, Key};
 use super::flow::Dates;
-use super::model::{Event, Model, Registers};
+use super::model::Model;
 use super::spec::EngineSpec;
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome, Stages, Wrong};
 use crate::gcm::message::{SealOpen, Shape};
@@ -66,9 +66,15 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError>
         let begins = if number == 0 { timing.load_key(0) } else { start };
         let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
         if let Some(mut engine) = model.registers() {
-            let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
-            let wrong = |what| gcm::StandaloneError::from(Wrong { message: number + 1, what });
-            clocked(&mut *engine, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
+            let seen = engine.message([&raw, &nonce, &aad, &input], bench.direction);
+            let what = [
+                ("output", seen.output == output),
+                ("tag", seen.tag == tag),
+                ("timing", Dates { verdict: dates.verdict, ..seen.dates.counted_from(begins) } == dates),
+            ];
+            if let Some((what, _)) = what.into_iter().find(|(_, right)| !right) {
+                return Err(gcm::StandaloneError::from(Wrong { message: number + 1, what }).into());
+            }
         }
         let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
         let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
@@ -91,51 +97,6 @@ fn passes(model: &dyn Model, bench: &Bench) -> Result<(u32, u64), StandaloneErro
             if message <= buffer { Ok((2, message.0)) } else { Err(StandaloneError::Buffer { message, buffer }) }
         }
         _ => Ok((1, 0)),
-    }
-}
-
-/// What a message is made of.
-struct Inputs<'a> {
-    key: &'a [u8],
-    nonce: &'a [u8],
-    aad: &'a [u8],
-    text: &'a [u8],
-}
-
-/// Clocks registers through a message and holds them against crate and timing. Says what is wrong.
-fn clocked(
-    engine: &mut dyn Registers,
-    inputs: &Inputs<'_>,
-    direction: SealOpen,
-    start: u64,
-    (output, tag, dates): (&[u8], &[u8], Dates),
-) -> Result<(), &'static str> {
-    engine.start(inputs.key, inputs.nonce, inputs.aad, inputs.text, direction);
-    let mut seen = Dates { verdict: dates.verdict, ..Dates::default() };
-    let (mut written, mut right, mut made) = (0, true, None);
-    while made.is_none() {
-        engine.step(&mut |cycle, event| {
-            let at = start + cycle;
-            match event {
-                Event::Aad | Event::Taken => _ = seen.first_input.get_or_insert(at),
-                Event::Text(text) => {
-                    seen.first_text.get_or_insert(at);
-                    seen.last_text = Some(at);
-                    right &= output.get(written..written + text.len()) == Some(&text[..]);
-                    written += text.len();
-                }
-                Event::Tag(tag) => {
-                    seen.tag = at;
-                    made = Some(tag);
-                }
-            }
-        });
-    }
-    match () {
-        () if !right || written != output.len() => Err("output"),
-        () if made.as_deref() != Some(tag) => Err("tag"),
-        () if seen != dates => Err("timing"),
-        () => Ok(()),
     }
 }
 

@@ -55,7 +55,7 @@ impl EngineSpec {
 }
 
 /// An engine that is fed in bursts of bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct AeadTiming {
     engine: Box<dyn SchemeTiming>,
     block: u64,

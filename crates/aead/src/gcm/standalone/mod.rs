@@ -158,7 +158,7 @@ impl Bed {
         let mut cipher = plain.clone();
         let mut chains = Chains::new(self.format, reference, &iv, &aad, SealOpen::Seal)?;
         chains.update(reference, &mut cipher);
-        let expected: Vec<u8> = chains.tags(reference).flatten().collect();
+        let expected: Vec<u8> = chains.on_wire(reference);
         let (input, output) = bench.ways(plain, cipher);
         let start = self.engine.cycle();
         if let Some(trace) = self.trace.as_mut().filter(|_| number == 0) {

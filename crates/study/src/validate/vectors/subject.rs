@@ -2,7 +2,6 @@
 
 use super::{Algorithm, Case};
 use crate::aead::bytes::{self, BytesError};
-use crate::aead::model::{Event, Registers};
 use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
@@ -170,7 +169,8 @@ impl Subject for Other {
             return Err(BytesError::NonceBytes(case.iv.len(), scheme.name(), scheme.nonce_bytes()).into());
         }
         if let Some(mut registers) = self.spec.model().registers() {
-            return clocked(&mut *registers, case, text, direction);
+            let seen = registers.message([&case.key, &case.iv, &case.aad, text], direction);
+            return Ok((seen.output, of_16(seen.tag)?));
         }
         let mut text = text.to_vec();
         let tag = match direction {
@@ -190,19 +190,4 @@ impl Subject for Other {
 fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
     let other = |tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len());
     tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
-}
-
-fn clocked(engine: &mut dyn Registers, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
-    engine.start(&case.key, &case.iv, &case.aad, text, direction);
-    let (mut output, mut made) = (Vec::new(), None);
-    loop {
-        engine.step(&mut |_, event| match event {
-            Event::Text(bytes) => output.extend(bytes),
-            Event::Tag(tag) => made = Some(tag),
-            Event::Aad | Event::Taken => {}
-        });
-        if let Some(tag) = made {
-            return Ok((output, of_16(tag)?));
-        }
-    }
 }
