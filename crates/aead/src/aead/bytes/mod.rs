@@ -74,7 +74,7 @@ pub struct Wire {
 pub struct WireFormat {
     pub scheme: Scheme,
     /// Bytes of one tag.
-    pub one_tag: u32,
+    pub one_tag: u64,
     /// How a message is cut for its tags; only AES-GCM has several.
     pub chains: ChainFormat,
 }
@@ -87,7 +87,7 @@ impl WireFormat {
 
     /// One tag of so many bytes.
     pub const fn new(scheme: Scheme, tag_bytes: u64) -> Self {
-        Self { scheme, one_tag: tag_bytes as u32, chains: ChainFormat::GCM }
+        Self { scheme, one_tag: tag_bytes, chains: ChainFormat::GCM }
     }
 
     /// The same with one tag of the whole message, and nothing in it but that.
@@ -113,7 +113,7 @@ impl WireFormat {
 
     /// Bytes of all tags of a message.
     pub const fn tag_bytes(self) -> u64 {
-        self.chains.chains as u64 * self.one_tag as u64
+        self.chains.chains as u64 * self.one_tag
     }
 
     /// The same in blocks of 16 bytes, the last of which a shorter tag does not fill.
