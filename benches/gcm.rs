@@ -3,7 +3,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sealsim::gcm::bulk::{Key, Stream};
 use sealsim::gcm::message::SealOpen;
-use sealsim::gcm::spec::EngineSpec;
+use sealsim::gcm::spec::GcmSpec;
 use sealsim::gcm::timing::Timing;
 use std::hint::black_box;
 
@@ -37,7 +37,7 @@ fn timing(c: &mut Criterion) {
         ("open, saturated", SealOpen::Open, 1),
         ("seal, saturated", SealOpen::Seal, 1),
     ] {
-        let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+        let mut timing = Timing::new(&GcmSpec::four_lanes()).unwrap();
         let ready = timing.load_key(0);
         timing.start(ready, 16, 256 * BURSTS, direction);
         group.bench_function(name, |b| {

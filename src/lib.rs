@@ -27,13 +27,13 @@
 //! Imports run downwards only, which the crates enforce, and within a crate in the order that the head of its `lib.rs` draws. A unit names its ports, never another unit.
 //!
 //! This crate names the rooms below again, for who builds on it. The interface for other programs is what these pages show: [`Program`], [`config`],
-//! [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the program, its tests and the bindings; they
+//! [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`] and [`units`]. The other modules are public for the program, its tests and the bindings; they
 //! change without notice.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
-pub use sealsim_machine::{aead, config, gcm, pcie, sealing, sim, system};
+pub use sealsim_machine::{aead, config, gcm, pcie, sim, system};
 #[doc(hidden)]
 pub use sealsim_machine::{cost, fabric, files, gpu, host, inside, ports, stream};
 #[doc(hidden)]

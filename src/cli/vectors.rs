@@ -158,7 +158,7 @@ impl Generate {
             let help = "take csv or memh";
             return Err(Failure::Usage(miette!(help = help, "--stages: this style has no place for them")));
         }
-        if self.stages && !matches!(self.algorithm, Algorithm::AesGcm | Algorithm::AesGmac) {
+        if self.stages && !matches!(self.algorithm, Algorithm::AES_GCM | Algorithm::AesGmac) {
             return Err(Failure::Usage(miette!("--stages shows those of AES-GCM, and this is {}", self.algorithm)));
         }
         Ok(style)

@@ -7,14 +7,15 @@ use super::{
     watch::bar,
 };
 use crate::aead::bytes::Scheme;
-use crate::config::{Layers, StandaloneEngine};
+use crate::aead::spec::EngineSpec;
+use crate::config::Layers;
 use crate::files::read_text;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::units::Bytes;
 use crate::validate::vectors::{
-    Algorithm, Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts,
-    join, judge, parse,
+    Algorithm, Case, EngineParts, Judgement, Mismatch, Problem, Subject, VectorError, VectorParts, join, judge, parse,
+    subject,
 };
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
@@ -69,7 +70,7 @@ struct Vectors {
 
 #[derive(Debug, Serialize)]
 struct Outcome {
-    engine: StandaloneEngine,
+    engine: EngineSpec,
     files: Vec<FileOutcome>,
     /// With `--trace-failure`: the first case that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => engine_of(path)?,
         None => engine_of(Path::new("h100-nvl-tdx"))?,
     };
-    if let StandaloneEngine::Gcm(engine) = &engine
+    if let Some(engine) = engine.gcm()
         && !engine.ghash.wire_compatible()
     {
         let tags = engine.ghash.tags();
@@ -129,13 +130,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "an engine with {tags} tags per message is not wire-compatible with GCM: published vectors do not apply to it"
         )));
     }
-    let mut subject: Box<dyn Subject> = match engine.clone() {
-        StandaloneEngine::Gcm(spec) => Box::new(Structural::new(spec)),
-        StandaloneEngine::Other(spec) => Box::new(Other::new(spec)),
-    };
-    let unnamed = subject.algorithms().first().copied().unwrap_or(Algorithm::AesGcm);
+    let mut subject = subject(engine.clone());
+    let unnamed = subject.algorithms().first().copied().unwrap_or(Algorithm::AES_GCM);
     let files: Vec<(&PathBuf, Vec<Case>)> = vectors.files.iter().zip(cases_of(&vectors.files, unnamed)?).collect();
-    if let (Some(_), StandaloneEngine::Other(_)) = (&vectors.trace_failure, &engine) {
+    if vectors.trace_failure.is_some() && engine.gcm().is_none() {
         return Err(Failure::Usage(miette!(
             "--trace-failure shows the stages of AES-GCM, and this engine has another AEAD: leave it out"
         )));
@@ -146,12 +144,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let with_cases = files.iter().filter(|(_, cases)| !cases.is_empty());
     let passed: Vec<_> = with_cases.clone().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
     progress.finish_and_clear();
-    let trace = match (&vectors.trace_failure, &engine) {
-        (Some(id), StandaloneEngine::Gcm(spec)) => {
-            with_cases.zip(&passed).find_map(|((_, cases), file)| trace(spec, cases, file, id))
-        }
-        _ => None,
-    };
+    let trace = vectors
+        .trace_failure
+        .as_ref()
+        .zip(engine.gcm())
+        .and_then(|(id, spec)| with_cases.zip(&passed).find_map(|((_, cases), file)| trace(spec, cases, file, id)));
     if let (Some(id), None) = (&vectors.trace_failure, &trace)
         && !id.is_empty()
     {
@@ -184,18 +181,10 @@ fn cases_of(paths: &[PathBuf], unnamed: Algorithm) -> Result<Vec<Vec<Case>>, Fai
 }
 
 /// Refuses a file of another algorithm, or one that is mixed: all of its invalid cases would pass.
-fn check_algorithm(
-    path: &Path,
-    cases: &[Case],
-    engine: &StandaloneEngine,
-    subject: &dyn Subject,
-) -> Result<(), Failure> {
+fn check_algorithm(path: &Path, cases: &[Case], engine: &EngineSpec, subject: &dyn Subject) -> Result<(), Failure> {
     let other = cases.iter().map(|case| case.algorithm).find(|algorithm| !subject.algorithms().contains(algorithm));
     let Some(other) = other else { return Ok(()) };
-    let name = match engine {
-        StandaloneEngine::Gcm(_) => "AES-GCM",
-        StandaloneEngine::Other(spec) => spec.scheme().map_or("no AEAD", Scheme::name),
-    };
+    let name = engine.model().scheme().map_or("no AEAD", Scheme::name);
     let (path, remedy) = (path.display(), other.engine());
     if let Some(own) =
         cases.iter().map(|case| case.algorithm).find(|algorithm| subject.algorithms().contains(algorithm))
@@ -208,7 +197,7 @@ fn check_algorithm(
 }
 
 /// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.
-fn engine_of(path: &Path) -> Result<StandaloneEngine, Failure> {
+fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
     let layered = || Layers::new(path.to_string_lossy()).resolve_standalone().map_err(Failure::from);
     if !path.exists() {
         return layered();
@@ -222,9 +211,9 @@ fn engine_of(path: &Path) -> Result<StandaloneEngine, Failure> {
     if ["extends", "engine", "aead", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
         return layered();
     }
-    let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
+    let spec: GcmSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
-    Ok(StandaloneEngine::Gcm(spec))
+    Ok(EngineSpec::Gcm(spec))
 }
 
 fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &ProgressBar) -> FileOutcome {
@@ -246,7 +235,7 @@ fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &Progr
 const TRACED: u64 = 1 << 12;
 
 /// Where the first failing case of a file parts from the engine; of those called `id`, if that is not empty.
-fn trace(spec: &EngineSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Option<Trace> {
+fn trace(spec: &GcmSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Option<Trace> {
     let failed = |case: &&Case| file.failures.iter().any(|failure| failure.case == case.id);
     let case = cases.iter().filter(failed).find(|case| id.is_empty() || case.is_called(id))?;
     let bare = Trace {

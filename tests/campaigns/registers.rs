@@ -11,7 +11,6 @@ use sealsim::{
         Listeners, Window,
         waves::{Closed, Waves},
     },
-    sealing::SealingSpec,
     sim::{ChannelTransfer, Control, Kernel, Listener, Order, Place, Places},
     system::{DataMode, Direction, Memory, engine_of, run_with_listener},
     units::Femtos,
@@ -89,7 +88,7 @@ fn machines() -> Vec<(String, bool)> {
     let is_one = |name: &String, quick| {
         let machine = designed(name, quick)?;
         let own = machine.sealed_path() && machine.sealing_sms().is_none() && !machine.shared_engine();
-        (own && matches!(machine.sealing(), SealingSpec::Gcm(_))).then(|| (name.clone(), quick))
+        (own && machine.sealing().gcm().is_some()).then(|| (name.clone(), quick))
     };
     names.flat_map(|name| [is_one(&name, false), is_one(&name, true)]).flatten().collect()
 }

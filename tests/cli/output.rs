@@ -166,7 +166,9 @@ fn the_licences_of_all_that_is_compiled_in_are_printed() {
     let output = command(folder.path(), &["--licences"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
-    for part in ["  clap ", "Mozilla Public License", "SIL OPEN FONT LICENSE", "Vectors of Wycheproof", "Profiles of programs"] {
+    for part in
+        ["  clap ", "Mozilla Public License", "SIL OPEN FONT LICENSE", "Vectors of Wycheproof", "Profiles of programs"]
+    {
         assert!(text.contains(part), "{part}");
     }
 }

@@ -55,7 +55,7 @@ impl Unit for Forwarding {
 
 fn forwarding(spec: &MachineSpec) -> Forwarding {
     let clock = Clock::new(spec.copy_engine.clock).unwrap();
-    Forwarding(TagQueue::new(&spec.tag_queue, spec.sealing().compare(), clock))
+    Forwarding(TagQueue::new(&spec.tag_queue, spec.sealing().model().compare(), clock))
 }
 
 /// What a listener hears of the accounts and gauges, in words.

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use sealsim::{
-    config::{Layers, Role, Shipped, StandaloneEngine},
+    aead::spec::EngineSpec,
+    config::{Layers, Role, Shipped},
     gcm::{
         message::SealOpen,
-        spec::EngineSpec,
+        spec::GcmSpec,
         stages::{Given, Recording, Stage, StageValue, record},
     },
 };
@@ -199,10 +200,10 @@ fn counted(j0: Block, count: u32) -> Block {
 }
 
 /// The shipped engines of AES-GCM with one tag, and that of a machine.
-fn engines() -> Vec<(&'static str, EngineSpec)> {
+fn engines() -> Vec<(&'static str, GcmSpec)> {
     let names = Shipped::names(Role::Engine);
     let engine = |name: &'static str| match Layers::new(name).resolve_standalone().unwrap() {
-        StandaloneEngine::Gcm(spec) if spec.ghash.wire_compatible() => Some((name, spec)),
+        EngineSpec::Gcm(spec) if spec.ghash.wire_compatible() => Some((name, spec)),
         _ => None,
     };
     names.chain(["h100-nvl-tdx"]).filter_map(engine).collect()
@@ -222,7 +223,7 @@ proptest! {
         for (name, spec) in engines() {
             let given = Given { key: &key[..bits as usize / 8], iv: &iv, aad: &aad, text: &text, direction };
             // Some control is made for one key size.
-            let spec = EngineSpec { key_bits: bits, ..spec };
+            let spec = GcmSpec { key_bits: bits, ..spec };
             if spec.check().is_err() {
                 continue;
             }

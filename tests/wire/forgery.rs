@@ -2,25 +2,16 @@
 //! nonce passes under another.
 
 use sealsim::{
+    aead::{path::PathKey, spec::EngineSpec},
     config::Layers,
     cost::AfterSuccess,
-    sealing::{Format, Key, SealingSpec},
 };
 
 const NONCES: [[u8; 12]; 2] = [[1; 12], [2; 12]];
 const LENGTH: usize = 4096;
 
-/// What messages of a design look like.
-fn format(design: &str) -> Format {
-    let machine = Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine;
-    match machine.aead {
-        Some(aead) => SealingSpec::Aead(aead).format(),
-        None => SealingSpec::Gcm(machine.engine).format(),
-    }
-}
-
-fn sealed(key: &Key, format: Format, nonce: usize, mut text: Vec<u8>) -> [Vec<u8>; 2] {
-    let tags = key.seal(format, NONCES[nonce], &mut text);
+fn sealed(key: &PathKey, nonce: usize, mut text: Vec<u8>) -> [Vec<u8>; 2] {
+    let tags = key.seal(NONCES[nonce], &mut text);
     [text, tags]
 }
 
@@ -29,20 +20,18 @@ fn xor(one: &[u8], other: &[u8]) -> Vec<u8> {
 }
 
 /// Whether the difference of two sealed texts of the first nonce, which passes there, passes under the second.
-fn passes_again(format: Format) -> bool {
-    let key_bytes = match format {
-        Format::Gcm(_) => 32,
-        Format::Aead(format) => format.scheme.wire().key_bytes.iter().copied().max().unwrap(),
-    };
-    let key = Key::new(format, &vec![7; key_bytes], [9; 20]).unwrap();
+fn passes_again(engine: &EngineSpec) -> bool {
+    let format = engine.format();
+    let key_bytes = format.scheme.wire().key_bytes.iter().copied().max().unwrap();
+    let key = PathKey::new(format, &vec![7; key_bytes], [9; 20]).unwrap();
     let mut changed = vec![3; LENGTH];
     changed[100] ^= 0x40;
-    let (right, forged) = (sealed(&key, format, 0, vec![3; LENGTH]), sealed(&key, format, 0, changed));
+    let (right, forged) = (sealed(&key, 0, vec![3; LENGTH]), sealed(&key, 0, changed));
     let [text, tags] = [0, 1].map(|part| xor(&right[part], &forged[part]));
     let opens = |nonce: usize, plain: u8| {
-        let [good, good_tags] = sealed(&key, format, nonce, vec![plain; LENGTH]);
+        let [good, good_tags] = sealed(&key, nonce, vec![plain; LENGTH]);
         let (mut text, tags) = (xor(&good, &text), xor(&good_tags, &tags));
-        key.open(format, NONCES[nonce], &mut text, &tags)
+        key.open(NONCES[nonce], &mut text, &tags)
     };
     assert!(opens(0, 3), "the difference passes where it was found");
     opens(1, 5)
@@ -60,8 +49,8 @@ fn a_difference_that_passed_passes_again_where_nonces_share_the_hash_key_and_now
         "aegis-256x2",
         "aegis-128l",
     ] {
-        let machine = Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine;
-        let stated = AfterSuccess::of(machine.aead.as_ref());
-        assert_eq!(passes_again(format(design)), stated == AfterSuccess::Certain, "{design}: {stated:?}");
+        let engine = Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine.sealing();
+        let stated = engine.model().after_success();
+        assert_eq!(passes_again(&engine), stated == AfterSuccess::Certain, "{design}: {stated:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Every published case through the bulk bytes and through the structural engine with every GHASH design.
 
 use sealsim::config::{Layers, Role, Shipped};
-use sealsim::gcm::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use sealsim::gcm::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
 use sealsim::gcm::structure::Structure;
 use sealsim::units::Cycles;
 use sealsim::validate::vectors::{Algorithm, Bulk, Case, Processed, Structural, Subject, read};
@@ -67,7 +67,7 @@ fn message_parallel(units: u32, unit: GhashSpec) -> GhashSpec {
 }
 
 /// GHASH designs with plain and with odd parameters, on lanes of several shapes.
-fn engines() -> Vec<EngineSpec> {
+fn engines() -> Vec<GcmSpec> {
     use Closing::{Afterwards, LookAhead};
     let designs = [
         (4, 14, 1, GhashSpec::Serial { multiplier: parallel(0, 1), first_block: None }),
@@ -95,7 +95,7 @@ fn engines() -> Vec<EngineSpec> {
         (4, 14, 1, message_parallel(3, interleaved(3, 2, Afterwards, karatsuba(4, parallel(1, 1))))),
         (1, 2, 1, message_parallel(2, GhashSpec::Serial { multiplier: digits(40), first_block: None })),
     ];
-    let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| EngineSpec {
+    let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| GcmSpec {
         aes: AesSpec {
             lanes,
             rounds_in_hardware,
@@ -104,10 +104,11 @@ fn engines() -> Vec<EngineSpec> {
             keystream_blocks: 16,
         },
         ghash,
-        ..EngineSpec::four_lanes()
+        ..GcmSpec::four_lanes()
     };
     let shipped =
-        Shipped::names(Role::Engine).map(|name| Layers::new(name).resolve_engine().expect("a shipped engine"));
+        Shipped::names(Role::Engine).map(|name| Layers::new(name).resolve_standalone().expect("a shipped engine"));
+    let shipped = shipped.map(|engine| engine.gcm().expect("one of AES-GCM").clone());
     designs.into_iter().map(engine).chain(shipped).collect()
 }
 

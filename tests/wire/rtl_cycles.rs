@@ -2,10 +2,10 @@
 //! row. The figures of those engines were chosen to that end; what the engine does for cores that it was never shown stands in
 //! docs/engine.md.
 
+use sealsim::aead::standalone::run;
 use sealsim::config::Layers;
 use sealsim::gcm::bench::{Bench, Metrics};
 use sealsim::gcm::message::SealOpen;
-use sealsim::gcm::standalone::run;
 use std::collections::HashMap;
 
 type Row = HashMap<String, String>;
@@ -25,7 +25,7 @@ fn number(row: &Row, name: &str) -> Option<u64> {
 }
 
 fn alone(engine: &str, key_bits: u64, aad_blocks: u64, blocks: u64, direction: SealOpen) -> Metrics {
-    let spec = Layers::new(engine).set(format!("engine.key_bits={key_bits}")).resolve_engine().unwrap();
+    let spec = Layers::new(engine).set(format!("engine.key_bits={key_bits}")).resolve_standalone().unwrap();
     let bench = Bench { aad_blocks, blocks, direction, messages: 1, seed: 7, trace_blocks: 0 };
     run(&spec, &bench).unwrap().messages[0].metrics
 }

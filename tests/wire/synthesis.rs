@@ -10,7 +10,7 @@ use sealsim::{
         parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
     },
     gcm::{
-        spec::{AesSpec, ClockCheck, EngineSpec, GhashSpec, MultiplierSpec},
+        spec::{AesSpec, ClockCheck, GcmSpec, GhashSpec, MultiplierSpec},
         structure::Structure,
     },
     units::Cycles,
@@ -30,7 +30,7 @@ fn serial(levels: u32, cut: Cut) -> GhashSpec {
 }
 
 fn rounds_of(rounds_in_hardware: u32, registers_per_round: u32) -> AesSpec {
-    AesSpec { rounds_in_hardware, registers_per_round, ..EngineSpec::four_lanes().aes }
+    AesSpec { rounds_in_hardware, registers_per_round, ..GcmSpec::four_lanes().aes }
 }
 
 /// What the rules say of a block, and the flip-flops that its RTL has beyond the part's, or the part beyond the RTL's.

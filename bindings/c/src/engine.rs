@@ -5,7 +5,8 @@ use crate::{
     guard::{bytes, guarded, put, text},
 };
 use sealsim_machine::{
-    config::{Layers, StandaloneEngine},
+    aead::spec::EngineSpec,
+    config::Layers,
     gcm::{
         engine::{Engine as Structural, Event, Phase},
         message::SealOpen,
@@ -71,7 +72,7 @@ pub unsafe extern "C" fn sealsim_engine_new(
 }
 
 fn built(config: &str, key_bits: u32) -> Result<Engine, Fault> {
-    let StandaloneEngine::Gcm(mut spec) = Layers::new(config).resolve_standalone()? else {
+    let EngineSpec::Gcm(mut spec) = Layers::new(config).resolve_standalone()? else {
         return Err(Fault::config(format!(
             "`{config}` has another AEAD than AES-GCM, and only AES-GCM engines can be stepped"
         )));

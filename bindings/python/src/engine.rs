@@ -6,11 +6,12 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 use sealsim::{
-    config::{Layers, StandaloneEngine},
+    aead::spec::EngineSpec,
+    config::Layers,
     gcm::{
         engine::{Engine as Structural, EngineError, Event, Phase},
         message::SealOpen,
-        spec::EngineSpec,
+        spec::GcmSpec,
     },
     inside::registers::Names,
 };
@@ -20,7 +21,7 @@ use sealsim::{
 #[derive(Debug)]
 pub struct Engine {
     engine: Structural,
-    spec: EngineSpec,
+    spec: GcmSpec,
     names: Option<Names>,
     events: Vec<(u64, Event)>,
 }
@@ -102,8 +103,8 @@ impl Engine {
             false => format!("engine.{setting}"),
         };
         let mut spec = match settings.iter().map(path).fold(Layers::new(config), Layers::set).resolve_standalone()? {
-            StandaloneEngine::Gcm(spec) => spec,
-            StandaloneEngine::Other(_) => {
+            EngineSpec::Gcm(spec) => spec,
+            EngineSpec::Other(_) => {
                 let text = format!("`{config}` has another AEAD than AES-GCM, and only AES-GCM engines can be stepped");
                 return Err(Fault::config(text).help("`sealsim engine` runs it as a whole"));
             }

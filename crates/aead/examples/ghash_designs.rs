@@ -4,7 +4,7 @@
 use sealsim_aead::gcm::{
     bench::Bench,
     message::SealOpen,
-    spec::{Closing, EngineSpec, GhashSpec, MultiplierSpec},
+    spec::{Closing, GcmSpec, GhashSpec, MultiplierSpec},
     standalone::{StandaloneError, run},
     structure::Structure,
 };
@@ -26,7 +26,7 @@ fn main() -> Result<(), StandaloneError> {
     println!("{:12} {:>16} {:>12} {:>12}", "GHASH", "cycles per block", "tail, cycles", "all, cycles");
     for (name, ghash) in designs {
         // Each output and tag is compared with AES-GCM from software; a wrong bit is an error.
-        let outcome = run(&EngineSpec { ghash, ..EngineSpec::four_lanes() }, &bench)?;
+        let outcome = run(&GcmSpec { ghash, ..GcmSpec::four_lanes() }, &bench)?;
         // The first message waits for the powers of H as well.
         let metrics = outcome.messages[1].metrics;
         let shown = |cycles: Option<i64>| cycles.map_or("-".into(), |cycles| cycles.to_string());

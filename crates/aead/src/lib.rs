@@ -3,12 +3,10 @@
 //! | module | has |
 //! | --- | --- |
 //! | [`gcm`] | AES-GCM: AES lanes in counter mode, GHASH units of seven organisations, bytes, registers and cycles |
-//! | [`aead`] | AES-GCM-SIV, GCM-SST, AEGIS-256 and AEGIS-128L with their wider forms, and ChaCha20-Poly1305 |
-//! | [`sealing`] | any of them by one face |
+//! | [`aead`] | AES-GCM beside AES-GCM-SIV, GCM-SST, AEGIS-256 and AEGIS-128L with their wider forms, and ChaCha20-Poly1305 |
 
 pub mod aead;
 pub mod gcm;
-pub mod sealing;
 
 /// Cycles and bytes.
 pub use sealsim_units as units;

@@ -23,7 +23,7 @@
 
 #[doc(hidden)]
 pub use miette;
-pub use sealsim_aead::{aead, sealing};
+pub use sealsim_aead::aead;
 pub use sealsim_kernel::ports;
 pub use sealsim_units as units;
 

@@ -12,7 +12,7 @@ use sealsim::gcm::{
     field::Element,
     message::SealOpen,
     register::Field,
-    spec::{AesSpec, EngineSpec, GhashSpec},
+    spec::{AesSpec, GcmSpec, GhashSpec},
 };
 use sealsim::units::Cycles;
 use std::collections::VecDeque;
@@ -53,15 +53,15 @@ impl Engine {
         Self { lane: Aes { registers, ..lane }, fifo: random.random_range(1..41), cut: Cut::draw(random) }
     }
 
-    fn spec(self) -> EngineSpec {
-        EngineSpec {
+    fn spec(self) -> GcmSpec {
+        GcmSpec {
             key_bits: 32 * (self.lane.rounds - 6),
             aes: AesSpec { keystream_blocks: self.fifo, ..self.lane.spec() },
             ghash: GhashSpec::Serial { multiplier: self.cut.spec(), first_block: None },
             key_setup: Cycles(0),
             compare: Cycles(0),
             control: None,
-            ..EngineSpec::four_lanes()
+            ..GcmSpec::four_lanes()
         }
     }
 

@@ -1,7 +1,7 @@
 //! `sealsim engine --fmax`: the clock that an engine's stages reach.
 
 use super::{Arguments, Failure, Format, Standard, fitted};
-use crate::config::StandaloneEngine;
+use crate::aead::spec::EngineSpec;
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::library::{DEFAULT, Library};
 use crate::units::Frequency;
@@ -22,16 +22,13 @@ struct Document<'a> {
 }
 
 /// Shows each stage of the engine with its delays.
-pub(super) fn run(arguments: &Arguments, engine: &StandaloneEngine) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Failure> {
     let name = arguments.library.as_deref().unwrap_or(DEFAULT);
     let unknown = || Failure::Usage(miette!("--library {name}: rtl/results.toml has {}", Library::names().join(", ")));
     let library = Library::named(name).ok_or_else(unknown)?;
     // At a clock that nothing reaches an engine has its fastest parts.
     let beyond = Frequency(u64::MAX);
-    let timing = match engine {
-        StandaloneEngine::Gcm(spec) => Some(clock::engine(spec, beyond, library)),
-        StandaloneEngine::Other(spec) => clock::aead(spec, beyond, library),
-    };
+    let timing = clock::engine(&engine.model().hardware(), beyond, library);
     let none = || Failure::Usage(miette!("--fmax: no ChaCha20 rounds or Poly1305 multipliers were synthesised"));
     let timing = timing.ok_or_else(none)?;
     let mut out = Standard;

@@ -5,7 +5,7 @@ use crate::cli::output;
 use crate::config::{Role, Shipped};
 use crate::files::read_text;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gcm::stages::{Given, StageValue};
 use crate::inside::waves::EngineWaves;
 use crate::units::Bytes;
@@ -118,14 +118,14 @@ struct Document<'a> {
     /// Whether stages of later blocks were left out.
     cut: bool,
     stages: &'a [StageValue],
-    engine: &'a EngineSpec,
+    engine: &'a GcmSpec,
 }
 
-pub(super) fn run(arguments: &Arguments, spec: &EngineSpec) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, spec: &GcmSpec) -> Result<(), Failure> {
     let own = &arguments.message;
     output::refuse_stream("--waves", own.waves.as_deref())?;
     let chosen = chosen(arguments)?;
-    let spec = EngineSpec { key_bits: 8 * chosen.case.key.len() as u32, ..spec.clone() };
+    let spec = GcmSpec { key_bits: 8 * chosen.case.key.len() as u32, ..spec.clone() };
     spec.check().map_err(|error| refused(&chosen, &error))?;
     let (given, said) = sides(arguments, &chosen)?;
     let blocks = if own.all { ALL } else { arguments.trace_blocks.unwrap_or(SHOWN) };
@@ -143,7 +143,7 @@ pub(super) fn run(arguments: &Arguments, spec: &EngineSpec) -> Result<(), Failur
     judged::verdict(&chosen.name, &judgement)
 }
 
-fn waves(path: Option<&Path>, spec: &EngineSpec) -> Result<Option<EngineWaves>, Failure> {
+fn waves(path: Option<&Path>, spec: &GcmSpec) -> Result<Option<EngineWaves>, Failure> {
     let waves = path.map(|path| EngineWaves::create(path, spec)).transpose();
     waves.map_err(|error| Failure::InputOutput(miette!("--waves {error}")))
 }
@@ -155,7 +155,7 @@ fn refused(chosen: &Chosen, error: &dyn std::fmt::Display) -> Failure {
 fn failure(chosen: &Chosen, error: JudgementError) -> Failure {
     match error {
         JudgementError::Software(error) => refused(chosen, &error),
-        JudgementError::Engine(error) => super::failure(error),
+        JudgementError::Engine(error) => super::failure(error.into()),
     }
 }
 
@@ -177,7 +177,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
         let of = |hex: &Option<Hex>| hex.as_ref().map_or_else(Vec::new, |hex| hex.0.clone());
         let case = Case {
             id: String::new(),
-            algorithm: Algorithm::AesGcm,
+            algorithm: Algorithm::AES_GCM,
             key: of(&own.key),
             iv: of(&own.iv),
             aad: of(&own.aad),
@@ -194,7 +194,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
     let cases = read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))?;
     let case = select(&cases, id).map_err(|error| Failure::Usage(miette!("--vector {}: {error}", path.display())))?;
     let name = format!("{} of {}", case.id, path.file_name().unwrap_or_default().to_string_lossy());
-    if ![Algorithm::AesGcm, Algorithm::AesGmac].contains(&case.algorithm) {
+    if ![Algorithm::AES_GCM, Algorithm::AesGmac].contains(&case.algorithm) {
         let other = case.algorithm;
         return Err(Failure::Usage(miette!("{name} is of {other}: stages are those of AES-GCM")));
     }
@@ -212,7 +212,7 @@ fn file_and_id(text: &str) -> (&Path, Option<&str>) {
 
 struct Shown<'a> {
     arguments: &'a Arguments,
-    spec: &'a EngineSpec,
+    spec: &'a GcmSpec,
     chosen: &'a Chosen,
     given: Given<'a>,
     judgement: &'a Judgement,

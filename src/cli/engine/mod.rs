@@ -3,19 +3,19 @@
 mod fmax;
 pub(super) mod judged;
 mod message;
-mod other;
 
 use super::{
     Failure,
     output::{self, Format, Output as Standard},
 };
-use crate::config::{Layers, Role, Shipped, StandaloneEngine};
+use crate::aead::spec::EngineSpec;
+use crate::aead::standalone::{StandaloneError, run as run_standalone};
+use crate::config::{Layers, Role, Shipped};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
-use crate::gcm::standalone::{Outcome, StandaloneError, Trace, run as run_standalone};
+use crate::gcm::standalone::{Outcome, StandaloneError as GcmError, Trace};
 use clap::Args;
-use miette::{IntoDiagnostic, miette};
+use miette::{Report, miette};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -85,6 +85,8 @@ const MOST_BLOCKS: u64 = 1 << 26;
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     config: &'a str,
+    #[serde(flatten)]
+    other: Option<OtherAead<'a>>,
     key_bits: u32,
     aad_blocks: u64,
     blocks: u64,
@@ -96,7 +98,18 @@ struct Document<'a> {
     messages: &'a [MessageOutcome],
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
-    engine: &'a EngineSpec,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine: Option<&'a EngineSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aead: Option<&'a EngineSpec>,
+}
+
+/// What only another AEAD than AES-GCM has.
+#[derive(Debug, Serialize)]
+struct OtherAead<'a> {
+    scheme: &'a str,
+    wire_compatible_with_gcm: bool,
+    passes: u32,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -108,27 +121,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         trace_blocks: arguments.trace_blocks.unwrap_or_default(),
     };
-    let engine = engine(arguments)?;
+    let mut engine = engine(arguments)?;
     if arguments.fmax {
         return fmax::run(arguments, &engine);
     }
-    let spec = match engine {
-        StandaloneEngine::Gcm(spec) => with_key_bits(arguments, spec)?,
-        StandaloneEngine::Other(spec) => return other::run(arguments, spec, &bench),
-    };
-    if arguments.message.is_given() {
-        return message::run(arguments, &spec);
+    if let Some(bits) = arguments.key_bits {
+        set_key_bits(&mut engine, bits)?;
     }
-    arguments.message.refuse()?;
-    let outcome = run_standalone(&spec, &bench).map_err(failure)?;
+    match &engine {
+        EngineSpec::Gcm(spec) if arguments.message.is_given() => return message::run(arguments, spec),
+        EngineSpec::Gcm(_) => arguments.message.refuse()?,
+        EngineSpec::Other(_) => refuse_stages(arguments, &bench)?,
+    }
+    let outcome = run_standalone(&engine, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
+    let is_gcm = engine.gcm().is_some();
     let mut out = Standard;
     let written = match arguments.format {
-        Format::Text => fitted(&mut out, |out| text(out, arguments, &spec, &outcome)),
+        Format::Text => fitted(&mut out, |out| text(out, arguments, &engine, &outcome)),
         Format::Json => {
+            let Outcome { scheme, passes, .. } = outcome;
             let document = Document {
                 config: &arguments.config,
-                key_bits: spec.key_bits,
+                other: (!is_gcm).then_some(OtherAead { scheme, wire_compatible_with_gcm: false, passes }),
+                key_bits: engine.model().key_bits(),
                 aad_blocks: bench.aad_blocks,
                 blocks: bench.blocks,
                 direction: bench.direction,
@@ -137,7 +153,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 first,
                 messages: &outcome.messages,
                 trace: outcome.trace.as_ref(),
-                engine: &spec,
+                engine: is_gcm.then_some(&engine),
+                aead: (!is_gcm).then_some(&engine),
             };
             serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
         }
@@ -145,14 +162,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-fn engine(arguments: &Arguments) -> Result<StandaloneEngine, Failure> {
+fn engine(arguments: &Arguments) -> Result<EngineSpec, Failure> {
     let layers = Layers::new(&arguments.config);
     if arguments.set.is_empty() {
         return Ok(layers.resolve_standalone()?);
     }
     // What a path without a table belongs to depends on the engine. One that cannot be read without its settings has AES-GCM, or says why not.
     let table = match layers.resolve_standalone() {
-        Ok(StandaloneEngine::Other(_)) => "aead",
+        Ok(EngineSpec::Other(_)) => "aead",
         _ => "engine",
     };
     let path = |setting: &String| match setting.starts_with("engine.") || setting.starts_with("aead.") {
@@ -162,22 +179,40 @@ fn engine(arguments: &Arguments) -> Result<StandaloneEngine, Failure> {
     Ok(arguments.set.iter().map(path).fold(layers, Layers::set).resolve_standalone()?)
 }
 
-fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSpec, Failure> {
-    if let Some(bits) = arguments.key_bits {
-        spec.key_bits = bits;
-        spec.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;
+fn set_key_bits(engine: &mut EngineSpec, bits: u32) -> Result<(), Failure> {
+    if let Some(key_bits) = engine.key_bits_mut() {
+        *key_bits = bits;
     }
-    Ok(spec)
+    let model = engine.model();
+    model.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;
+    if model.key_bits() == bits {
+        return Ok(());
+    }
+    Err(Failure::Config(miette!("--key-bits {bits}: this AEAD has keys of {} bits only", model.key_bits())))
+}
+
+/// Refuses what shows the stages of AES-GCM, for an engine of another AEAD.
+fn refuse_stages(arguments: &Arguments, bench: &Bench) -> Result<(), Failure> {
+    if arguments.message.is_given() {
+        let reason = "--vector and --key show the stages of AES-GCM, and this engine has another AEAD: `sealsim verify vectors` passes whole files through it";
+        return Err(Failure::Usage(miette!("{reason}")));
+    }
+    arguments.message.refuse()?;
+    if bench.trace_blocks > 0 {
+        let reason = "--trace-blocks shows the stages of AES-GCM, and this engine has another AEAD: leave it out";
+        return Err(Failure::Usage(miette!("{reason}")));
+    }
+    Ok(())
 }
 
 fn failure(error: StandaloneError) -> Failure {
-    match &error {
-        StandaloneError::Spec(_) => Failure::Config(miette!("{error}")),
-        StandaloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
-        _ => match Err::<(), _>(error).into_diagnostic() {
-            Err(report) => Failure::Simulation(report),
-            Ok(()) => Failure::Simulation(miette!("no result")),
-        },
+    match error {
+        StandaloneError::Engine(GcmError::Spec(_)) | StandaloneError::Bytes(_) => Failure::Config(miette!("{error}")),
+        StandaloneError::Engine(GcmError::Wrong(_)) => Failure::Verification(miette!("{error}")),
+        StandaloneError::Buffer { message, .. } => {
+            Failure::Config(miette!("{error}; write `--set buffer=\"{message}\"`, or fewer --blocks"))
+        }
+        StandaloneError::Engine(error) => Failure::Simulation(Report::from_err(error)),
     }
 }
 
@@ -188,19 +223,26 @@ fn fitted(out: &mut impl Write, write: impl FnOnce(&mut Vec<u8>) -> io::Result<(
     out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
-fn text(out: &mut impl Write, arguments: &Arguments, spec: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
+fn text(out: &mut impl Write, arguments: &Arguments, engine: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
     let way = if arguments.open { "opens" } else { "seals" };
-    let name = Shipped::find(Role::Engine, &arguments.config).map(Shipped::name).unwrap_or(&arguments.config);
-    writeln!(
-        out,
-        "{name}, AES-{}, {way} {} blocks of AAD and {} of text",
-        spec.key_bits, arguments.aad_blocks, arguments.blocks
-    )?;
+    let shipped = [Role::Engine, Role::Aead].into_iter().find_map(|role| Shipped::find(role, &arguments.config));
+    let name = shipped.map(Shipped::name).unwrap_or(&arguments.config);
+    let scheme = engine.gcm().map_or_else(|| outcome.scheme.to_owned(), |spec| format!("AES-{}", spec.key_bits));
+    let (aad, blocks) = (arguments.aad_blocks, arguments.blocks);
+    writeln!(out, "{name}, {scheme}, {way} {aad} blocks of AAD and {blocks} of text")?;
+    if engine.gcm().is_none() {
+        writeln!(out, "not compatible with AES-GCM on the wire")?;
+    }
     for (number, message) in outcome.messages.iter().enumerate() {
         if outcome.messages.len() > 1 {
             writeln!(out, "\nmessage {}", number + 1)?;
         }
         metrics(out, &message.metrics)?;
+        if let (Some(tag), Some(buffer)) = (message.tag_from_start_cycles, message.buffer_bytes) {
+            writeln!(out, "{:26}{tag}", "tag_from_start_cycles")?;
+            writeln!(out, "{:26}{}", "passes", outcome.passes)?;
+            writeln!(out, "{:26}{buffer}", "buffer_bytes")?;
+        }
         writeln!(out, "{:26}{}", "iv", message.iv)?;
         writeln!(out, "{:26}{}", "tag", message.tag)?;
     }

@@ -286,7 +286,6 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         aside: None,
         stored: None,
         staging: None,
-        text_crc: false,
     };
     Pce::new(spec, None, Rc::new(Worker::default()), Rc::default(), clock).unwrap()
 }

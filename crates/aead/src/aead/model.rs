@@ -1,20 +1,20 @@
 //! All that a machine, a bench, a price or a vector asks of an engine of an AEAD.
 //!
 //! ```text
-//!              +---------+---> timing, registers     cycles, and the same with values
-//!   a spec --->|  Model  |---> scheme, tag_bytes     bytes
+//!              +---------+---> registers             cycles, with their values
+//!   a spec --->|  Model  |---> scheme, format        bytes
 //!              |         |---> hardware              area and energy, by the parts that were synthesised
 //!              +---------+---> forgery_log2, after_success
 //! ```
 //!
-//! Each scheme answers in its own module; nobody else has to know which schemes exist.
+//! Each scheme answers in its own module; nobody else has to know which schemes exist. Cycles alone are [timing](super::timing).
 
-use super::bytes::Scheme as Bytes;
-use super::scheme::Scheme;
-use super::spec::AeadSpec;
+use super::bytes::{Scheme, WireFormat};
+use super::flow::Dates;
+use crate::gcm::bulk::chains::ChainFormat;
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::{AesSpec, GhashSpec, SpecError};
-use crate::units::{Bytes as Size, Cycles};
+use crate::units::{Bytes, Cycles};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -26,24 +26,35 @@ pub trait Model: Debug {
     fn compare(&self) -> Cycles;
     fn key_bits(&self) -> u32;
     /// Whose bytes it gives; `None` if its specification is none that can be built.
-    fn scheme(&self) -> Option<Bytes>;
+    fn scheme(&self) -> Option<Scheme>;
+    /// Bytes of one tag.
     fn tag_bytes(&self) -> u64 {
         16
+    }
+    /// How a message is cut for its tags.
+    fn chains(&self) -> ChainFormat {
+        ChainFormat::GCM
+    }
+    /// What its messages look like.
+    fn format(&self) -> Option<WireFormat> {
+        self.scheme().map(|scheme| WireFormat { chains: self.chains(), ..WireFormat::new(scheme, self.tag_bytes()) })
+    }
+    /// Cycles of a product that weighs a part of a message.
+    fn product(&self) -> u64 {
+        1
     }
     /// Bytes of text that are taken together.
     fn block_bytes(&self) -> u64 {
         16
     }
     /// Where a message to be sealed passes twice: room for the text of one in between.
-    fn buffer(&self) -> Option<Size> {
+    fn buffer(&self) -> Option<Bytes> {
         None
     }
     /// Whether a message is opened with the tag that came with it, so that the tag must be there first.
     fn opens_by_tag(&self) -> bool {
         false
     }
-    /// Its cycles, from rest.
-    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError>;
     /// Its registers with their values, at rest, if they are modelled and the specification is one that can be built.
     fn registers(&self) -> Option<Box<dyn Registers>> {
         None
@@ -51,18 +62,58 @@ pub trait Model: Debug {
     /// What it is built of.
     fn hardware(&self) -> Hardware;
     /// The bound on one attempt at the tag of a message of so many bytes, as log2 of the probability that it passes.
-    fn forgery_log2(&self, message_bytes: u64) -> f64;
+    fn attempt_log2(&self, message_bytes: u64) -> f64;
+    /// The same with an attempt at each of so many tags; 0 (certainty) is the most.
+    fn forgery_log2(&self, message_bytes: u64, tags: u64) -> f64 {
+        (self.attempt_log2(message_bytes) + (tags.max(1) as f64).log2()).min(0.0)
+    }
     /// What an attempt that passed leaves of that bound.
     fn after_success(&self) -> AfterSuccess;
 }
 
-/// An engine with its values: [`Registers::start`], then [`Registers::step`] once per cycle.
+/// An engine with its values: [`Registers::start`], then [`Registers::step`] once per cycle; or [`Registers::message`].
 pub trait Registers: Debug {
     /// The cycle that the next step works.
     fn cycle(&self) -> u64;
     /// Loads key and nonce, which have the scheme's lengths, in this cycle; AAD and text are there from now on.
     fn start(&mut self, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8], direction: SealOpen);
     fn step(&mut self, see: &mut dyn FnMut(u64, Event));
+
+    /// Clocks a message through: key, nonce, AAD, text.
+    fn message(&mut self, [key, nonce, aad, text]: [&[u8]; 4], direction: SealOpen) -> Clocked {
+        self.start(key, nonce, aad, text, direction);
+        let (mut seen, mut tag) = (Clocked::default(), None);
+        loop {
+            let Clocked { dates, taken, output, .. } = &mut seen;
+            self.step(&mut |at, event| match event {
+                Event::Aad => _ = dates.first_input.get_or_insert(at),
+                Event::Taken => {
+                    dates.first_input.get_or_insert(at);
+                    taken.push(at);
+                }
+                Event::Text(bytes) => {
+                    dates.first_text.get_or_insert(at);
+                    dates.last_text = Some(at);
+                    output.extend(bytes);
+                }
+                Event::Tag(value) => (dates.tag, tag) = (at, Some(value)),
+            });
+            if let Some(tag) = tag {
+                return Clocked { tag, ..seen };
+            }
+        }
+    }
+}
+
+/// What a message of an engine's registers shows.
+#[derive(Debug, Default)]
+pub struct Clocked {
+    /// All but the verdict, which comes from a comparison behind the engine.
+    pub dates: Dates,
+    /// The cycle of each block of text that was taken.
+    pub taken: Vec<u64>,
+    pub output: Vec<u8>,
+    pub tag: Vec<u8>,
 }
 
 /// What happened in a cycle.
@@ -90,7 +141,7 @@ pub enum Hardware {
         /// The authenticator.
         ghash: GhashSpec,
         /// Where a message waits for its tag.
-        buffer: Option<Size>,
+        buffer: Option<Bytes>,
     },
     /// A state per lane that is cipher and authenticator: each of its blocks has a round of its own.
     State {
@@ -111,7 +162,8 @@ pub enum Hardware {
     Unknown(&'static str),
 }
 
-/// What one forgery that has passed leaves of the bound for the next, under the same key.
+/// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
+/// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterSuccess {
@@ -124,16 +176,6 @@ pub enum AfterSuccess {
 }
 
 impl AfterSuccess {
-    /// For an AEAD; none is AES-GCM, also with shorter tags or several to a message.
-    ///
-    /// GCM's tag is GHASH masked by the nonce. A difference of ciphertext and tag that passed is a root in H: laid over any later message, as
-    /// far from its end, it passes again. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce, ChaCha20-Poly1305 the one-time
-    /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
-    /// known to cancel in another.
-    pub fn of(aead: Option<&AeadSpec>) -> Self {
-        aead.map_or(Self::Certain, |aead| aead.model().after_success())
-    }
-
     /// As results name it.
     pub const fn name(self) -> &'static str {
         match self {

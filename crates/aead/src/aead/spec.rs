@@ -1,15 +1,59 @@
-//! What an engine of another AEAD than AES-GCM is built of, and whose bytes it gives: the list of schemes.
+//! What an engine is built of, and whose bytes it gives: the list of schemes.
 
-use super::aegis::{self, Aegis, AegisSpec, Form};
+use super::aegis::{self, Aegis, AegisSpec, AegisTiming, Form};
+use super::aes_gcm;
 use super::bytes::{Wire, WireFormat};
-use super::chacha20_poly1305::{self, ChaCha20Poly1305Spec};
-use super::gcm_siv::{self, GcmSivSpec};
-use super::gcm_sst::{self, GcmSstSpec};
+use super::chacha20_poly1305::{self, ChaCha20Poly1305Spec, ChaChaTiming};
+use super::gcm_siv::{self, GcmSivSpec, GcmSivTiming};
+use super::gcm_sst::{self, GcmSstSpec, GcmSstTiming};
 use super::model::Model;
-use crate::gcm::spec::SpecError;
-use crate::units::{Bytes, Cycles};
+use super::scheme_timing::SchemeTiming;
+use crate::gcm::spec::{GcmSpec, SpecError};
+use crate::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What an engine is built of. Whatever it is asked for is in its [`Model`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum EngineSpec {
+    /// AES-GCM.
+    Gcm(GcmSpec),
+    Other(AeadSpec),
+}
+
+impl EngineSpec {
+    /// The engine, by what is asked of any.
+    pub fn model(&self) -> Box<dyn Model + '_> {
+        match self {
+            Self::Gcm(spec) => Box::new(spec),
+            Self::Other(spec) => spec.model(),
+        }
+    }
+
+    /// What its messages look like; those of one that cannot be built as AES-GCM's.
+    pub fn format(&self) -> WireFormat {
+        self.model().format().unwrap_or(WireFormat::GCM)
+    }
+
+    /// The engine, if it is one of AES-GCM.
+    pub const fn gcm(&self) -> Option<&GcmSpec> {
+        match self {
+            Self::Gcm(spec) => Some(spec),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Its key length, where the scheme has keys of several.
+    pub const fn key_bits_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Gcm(spec) => Some(&mut spec.key_bits),
+            Self::Other(AeadSpec::GcmSiv(spec)) => Some(&mut spec.key_bits),
+            Self::Other(AeadSpec::GcmSst(spec)) => Some(&mut spec.key_bits),
+            Self::Other(_) => None,
+        }
+    }
+}
 
 /// An engine of another AEAD than AES-GCM: it speaks to no end that expects AES-GCM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,29 +86,6 @@ impl AeadSpec {
         }
     }
 
-    /// Says whether such an engine can be built.
-    pub fn check(&self) -> Result<(), SpecError> {
-        self.model().check()
-    }
-
-    /// From the tag to the verdict.
-    pub fn compare(&self) -> Cycles {
-        self.model().compare()
-    }
-
-    pub fn key_bits(&self) -> u32 {
-        self.model().key_bits()
-    }
-
-    /// The same, where the scheme has keys of several lengths.
-    pub const fn key_bits_mut(&mut self) -> Option<&mut u32> {
-        match self {
-            Self::GcmSiv(spec) => Some(&mut spec.key_bits),
-            Self::GcmSst(spec) => Some(&mut spec.key_bits),
-            Self::Aegis256(_) | Self::Aegis128L(_) | Self::ChaCha20Poly1305(_) => None,
-        }
-    }
-
     /// The same with whole tags, where shorter ones are their beginnings.
     pub fn with_whole_tags(mut self) -> Self {
         if let Self::GcmSst(spec) = &mut self {
@@ -73,21 +94,22 @@ impl AeadSpec {
         self
     }
 
-    /// Whose bytes an engine gives; `None` if its specification is none that can be built.
-    pub fn scheme(&self) -> Option<Scheme> {
-        self.model().scheme()
-    }
-
-    /// What its messages look like.
-    pub fn format(&self) -> Option<WireFormat> {
-        let model = self.model();
-        model.scheme().map(|scheme| WireFormat { scheme, tag_bytes: model.tag_bytes() as usize })
+    /// Its cycles, from rest.
+    pub fn timing(&self) -> Result<Box<dyn SchemeTiming>, SpecError> {
+        Ok(match self {
+            Self::GcmSiv(spec) => Box::new(GcmSivTiming::new(spec)?),
+            Self::GcmSst(spec) => Box::new(GcmSstTiming::new(spec)?),
+            Self::Aegis256(spec) => Box::new(AegisTiming::new(Aegis { form: Form::Wide256, spec })?),
+            Self::Aegis128L(spec) => Box::new(AegisTiming::new(Aegis { form: Form::Long128, spec })?),
+            Self::ChaCha20Poly1305(spec) => Box::new(ChaChaTiming::new(spec)?),
+        })
     }
 }
 
 /// A scheme, as far as its bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
+    AesGcm,
     GcmSiv,
     GcmSst,
     /// AEGIS-256.
@@ -107,7 +129,8 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
+        Self::AesGcm,
         Self::GcmSiv,
         Self::GcmSst,
         Self::Aegis256,
@@ -122,6 +145,7 @@ impl Scheme {
     /// What is published of it, and its bytes.
     pub const fn wire(self) -> &'static Wire {
         match self {
+            Self::AesGcm => &aes_gcm::WIRE,
             Self::GcmSiv => &gcm_siv::WIRE,
             Self::GcmSst => &gcm_sst::WIRE,
             Self::Aegis256 => &aegis::AEGIS_256,

@@ -1,7 +1,7 @@
 //! Random engines and bytes for tests.
 
 use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
-use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use super::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
 use super::structure::Structure;
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ pub fn any_simple_ghash() -> impl Strategy<Value = GhashSpec> {
 }
 
 /// Any engine of modest size.
-pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
+pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
     let lanes = prop_oneof![
         (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),
         (1..6_u32, 1..15_u32, 0..4_u32, prop_oneof![0..2_u64, 0..30_u64]),
@@ -102,7 +102,7 @@ pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
         },
     );
     (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64).prop_map(
-        |(key_bits, aes, ghash, key_setup, compare)| EngineSpec {
+        |(key_bits, aes, ghash, key_setup, compare)| GcmSpec {
             key_bits,
             aes,
             ghash,
@@ -115,7 +115,7 @@ pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
 }
 
 /// Any engine with a control of its own.
-pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
+pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
     use prop::sample::select;
     let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
     let start = select(vec![Start::AfterPowers, Start::BehindH]);
@@ -170,14 +170,14 @@ pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
         Inputs::Key => streaming(engine, control),
         _ => {
             let lanes = if control.keystream == Keystream::Ahead { engine.aes.lanes } else { 1 };
-            EngineSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
+            GcmSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
         }
     });
     engine.prop_filter("its statements agree", |spec| spec.check().is_ok())
 }
 
 /// The same with a pipeline, since nothing else takes inputs before H: few draws would be one.
-fn streaming(engine: EngineSpec, control: ControlSpec) -> EngineSpec {
+fn streaming(engine: GcmSpec, control: ControlSpec) -> GcmSpec {
     let shared_port = control.shared_port || control.first_counter != FirstCounter::WithLastAad;
     let first_counter = if shared_port { FirstCounter::Free } else { control.first_counter };
     let control = ControlSpec {
@@ -192,5 +192,5 @@ fn streaming(engine: EngineSpec, control: ControlSpec) -> EngineSpec {
         first_counter,
         ..control
     };
-    EngineSpec { aes: AesSpec { lanes: 1, rounds_in_hardware: 14, ..engine.aes }, control: Some(control), ..engine }
+    GcmSpec { aes: AesSpec { lanes: 1, rounds_in_hardware: 14, ..engine.aes }, control: Some(control), ..engine }
 }

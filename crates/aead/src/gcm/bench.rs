@@ -163,6 +163,12 @@ pub struct MessageOutcome {
     pub input: Option<String>,
     /// See `aad`.
     pub output: Option<String>,
+    /// The cycle in which its tag is valid, counted from its own start, of another AEAD than AES-GCM. It may lie before the first output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag_from_start_cycles: Option<u64>,
+    /// Text that such an engine held at once, between its passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_bytes: Option<u64>,
 }
 
 /// Longest byte string that an outcome holds in full.
@@ -184,6 +190,8 @@ impl MessageOutcome {
             aad: shown(aad),
             input: shown(input),
             output: shown(output),
+            tag_from_start_cycles: None,
+            buffer_bytes: None,
         }
     }
 }

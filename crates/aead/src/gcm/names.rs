@@ -3,7 +3,7 @@
 use super::engine::{Engine, Event, Register};
 use super::message::SealOpen;
 use super::register::{Field, TABLE, WEIGHTING};
-use super::spec::{EngineSpec, GhashSpec};
+use super::spec::{GcmSpec, GhashSpec};
 use super::strike::GIVE_UP_AFTER;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 use std::fmt;
@@ -29,7 +29,7 @@ impl fmt::Display for Name {
 }
 
 /// The registers of engines that have been asked for with all they have.
-static KNOWN: Mutex<Vec<(EngineSpec, Arc<Names>)>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<(GcmSpec, Arc<Names>)>> = Mutex::new(Vec::new());
 
 /// The registers of an engine: all that hold a value at some time of a message.
 #[derive(Debug, Clone)]
@@ -44,12 +44,12 @@ pub struct Names {
 
 impl Names {
     /// Those of an engine; none if there can be no such engine, or it never ends a message.
-    pub fn of(spec: &EngineSpec) -> Option<Self> {
+    pub fn of(spec: &GcmSpec) -> Option<Self> {
         Self::found(spec, false)
     }
 
     /// The same with those [beside the datapath](Engine::all_registers). They are looked for once.
-    pub fn all(spec: &EngineSpec) -> Option<Arc<Self>> {
+    pub fn all(spec: &GcmSpec) -> Option<Arc<Self>> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, names)) = known.iter().find(|(one, _)| one == spec) {
             return Some(Arc::clone(names));
@@ -59,7 +59,7 @@ impl Names {
         Some(names)
     }
 
-    fn found(spec: &EngineSpec, all: bool) -> Option<Self> {
+    fn found(spec: &GcmSpec, all: bool) -> Option<Self> {
         let mut keys = Set::default();
         let mut ready = 0;
         for direction in [SealOpen::Seal, SealOpen::Open] {
@@ -142,7 +142,7 @@ fn mirror(keys: &mut Set<Register>) {
 }
 
 /// Collects the registers that hold a value while messages go through. Gives the cycle in which a key is ready.
-fn survey(spec: &EngineSpec, direction: SealOpen, all: bool, keys: &mut Set<Register>) -> Option<u64> {
+fn survey(spec: &GcmSpec, direction: SealOpen, all: bool, keys: &mut Set<Register>) -> Option<u64> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(&vec![1; spec.key_bits as usize / 8]).ok()?;
     let mut events: Vec<(u64, Event)> = Vec::new();

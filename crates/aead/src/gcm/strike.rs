@@ -11,7 +11,7 @@
 
 use super::engine::{Engine, Event, Purpose, Register};
 use super::message::SealOpen;
-use super::spec::EngineSpec;
+use super::spec::GcmSpec;
 
 /// Cycles without an event after which an engine is given up: its control never lets it end.
 pub(super) const GIVE_UP_AFTER: u32 = 1 << 22;
@@ -62,7 +62,7 @@ impl Strike {
 }
 
 /// An engine at rest with this key, as far as it will ever be; none if there can be no such engine.
-pub fn rested(spec: &EngineSpec, key: &[u8]) -> Option<Engine> {
+pub fn rested(spec: &GcmSpec, key: &[u8]) -> Option<Engine> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(key).ok()?;
     let mut events = Vec::new();
@@ -222,16 +222,16 @@ mod tests {
     }
 
     /// Text and tags of a message that nothing strikes.
-    fn right(spec: &EngineSpec, key: &Key, text: &[u8], direction: SealOpen) -> (Vec<u8>, Vec<u8>) {
+    fn right(spec: &GcmSpec, key: &Key, text: &[u8], direction: SealOpen) -> (Vec<u8>, Vec<u8>) {
         let mut chains = Chains::new(ChainFormat::of(&spec.ghash), key, &[9; 12], &[], direction).unwrap();
         let mut text = text.to_vec();
         chains.update(key, &mut text);
-        let tags = chains.tags(key).flatten().collect();
+        let tags = chains.on_wire(key);
         (text, tags)
     }
 
     struct Judge {
-        spec: EngineSpec,
+        spec: GcmSpec,
         key: Key,
         engine: Engine,
         plain: Vec<u8>,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     impl Judge {
-        fn new(spec: EngineSpec, bytes: usize) -> Self {
+        fn new(spec: GcmSpec, bytes: usize) -> Self {
             let raw = pattern(1, spec.key_bits as usize / 8);
             let (key, engine) = (Key::new(&raw).unwrap(), rested(&spec, &raw).unwrap());
             let plain = pattern(2, bytes);
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn a_round_key_that_is_wrong_from_the_start_is_detected_and_one_behind_the_last_block_is_not_seen() {
         for direction in [SealOpen::Seal, SealOpen::Open] {
-            let judge = Judge::new(EngineSpec::four_lanes(), 256);
+            let judge = Judge::new(GcmSpec::four_lanes(), 256);
             let of = |round: usize| {
                 let strikes =
                     judge.states(direction).into_iter().filter(|state| state.register == ("key", "round", round));

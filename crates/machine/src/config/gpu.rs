@@ -1,7 +1,7 @@
 //! Several GPUs of a machine, and how they differ.
 
 use super::machine::MachineSpec;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use schemars::JsonSchema;
@@ -53,7 +53,7 @@ pub struct GpuSpec {
     pub copy_engine: Option<CopyEngineSpec>,
     /// AES-GCM in these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<EngineSpec>,
+    pub engine: Option<GcmSpec>,
     /// Their tag queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "tag queue")]

@@ -15,9 +15,9 @@ use super::shape::{LABELS, Shape};
 use super::shipped::{Role, Shipped};
 use super::source;
 use super::tree::{Node, Value};
-use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::EngineSpec;
-use serde::{Serialize, de::DeserializeOwned};
+use crate::aead::spec::{AeadSpec, EngineSpec};
+use crate::gcm::spec::GcmSpec;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
@@ -74,29 +74,12 @@ impl Layers {
         self.stack(source::find(Role::Machine, &self.machine)?)
     }
 
-    /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_engine(&self) -> Result<EngineSpec, ConfigError> {
-        match self.resolve_standalone()? {
-            StandaloneEngine::Gcm(spec) => Ok(spec),
-            StandaloneEngine::Other(_) => {
-                let reason = "this engine is one of another AEAD than AES-GCM".to_owned();
-                let error = ConfigError::new(Wrong::Senseless { path: "aead".into(), reason });
-                Err(error
-                    .remedy("take an engine with a table `[engine]`; `sealsim list` says which are of another AEAD"))
-            }
-        }
-    }
-
     /// Reads everything and fills an engine of any AEAD: a shipped one, or a file with a table `engine` or `aead`, else that of a machine.
     ///
     /// # Errors
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_standalone(&self) -> Result<StandaloneEngine, ConfigError> {
+    pub fn resolve_standalone(&self) -> Result<EngineSpec, ConfigError> {
         engine_in(&self.standalone_stack()?)
     }
 
@@ -112,7 +95,7 @@ impl Layers {
             return Ok(None);
         }
         let engine = engine_in(&stack)?;
-        let table = if matches!(engine, StandaloneEngine::Gcm(_)) { "engine" } else { "aead" };
+        let table = if engine.gcm().is_some() { "engine" } else { "aead" };
         let (parameters, switches) = take_stock(&stack.values, &json!({ table: &engine }));
         let label = |at| stack.values.at(at).and_then(Node::text).unwrap_or(&self.machine).to_owned();
         let [name, summary] = LABELS.map(label);
@@ -167,14 +150,6 @@ impl Layers {
     }
 }
 
-/// A standalone engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum StandaloneEngine {
-    Gcm(EngineSpec),
-    Other(AeadSpec),
-}
-
 /// A standalone engine, for people to read.
 #[derive(Debug, Clone)]
 pub struct DescribedEngine {
@@ -185,7 +160,7 @@ pub struct DescribedEngine {
     pub layers: Vec<String>,
     /// The table that holds it: `engine` or `aead`.
     pub table: &'static str,
-    pub engine: StandaloneEngine,
+    pub engine: EngineSpec,
     /// Its values, by path.
     pub parameters: Vec<Parameter>,
     /// Each of its `true` and `false`, by path.
@@ -202,13 +177,13 @@ impl DescribedEngine {
 }
 
 /// The engine that layers hold.
-fn engine_in(stack: &Stack) -> Result<StandaloneEngine, ConfigError> {
+fn engine_in(stack: &Stack) -> Result<EngineSpec, ConfigError> {
     let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
     match (stack.values.at("engine"), stack.values.at("aead")) {
         (Some(engine), None) => {
-            let spec: EngineSpec = fill(engine, "engine", &chain)?;
+            let spec: GcmSpec = fill(engine, "engine", &chain)?;
             spec.check().map_err(|error| senseless("engine", error.to_string()))?;
-            Ok(StandaloneEngine::Gcm(spec))
+            Ok(EngineSpec::Gcm(spec))
         }
         // A machine has both, and the other AEAD stands in the engine's place.
         (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
@@ -218,8 +193,8 @@ fn engine_in(stack: &Stack) -> Result<StandaloneEngine, ConfigError> {
         }
         (_, Some(aead)) => {
             let spec: AeadSpec = fill(aead, "aead", &chain)?;
-            spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-            Ok(StandaloneEngine::Other(spec))
+            spec.model().check().map_err(|error| senseless("aead", error.to_string()))?;
+            Ok(EngineSpec::Other(spec))
         }
         (None, None) => {
             let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
@@ -515,9 +490,9 @@ mod tests {
     fn the_engine_of_a_machine_with_another_aead_is_that_aeads() {
         let engine =
             Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_standalone().unwrap();
-        let StandaloneEngine::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
+        let EngineSpec::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
         assert_eq!((spec.lanes, spec.tag_bytes()), (2, 32));
-        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_standalone(), Ok(StandaloneEngine::Gcm(_))));
+        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_standalone(), Ok(EngineSpec::Gcm(_))));
     }
 
     #[test]

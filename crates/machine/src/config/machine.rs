@@ -1,15 +1,15 @@
 //! A whole machine: the specs of its units, as one table.
 
 use super::gpu::GpuSpec;
-use crate::aead::spec::AeadSpec;
+use crate::aead::bytes::WireFormat;
+use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::fabric::spec::FabricSpec;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{Common, ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, TagQueueSpec};
 use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
-use crate::sealing::{Format, SealingSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -52,7 +52,7 @@ pub struct MachineSpec {
     #[schemars(title = "copy engine")]
     pub copy_engine: CopyEngineSpec,
     /// AES-GCM in the copy engine, unless `aead` stands there.
-    pub engine: EngineSpec,
+    pub engine: GcmSpec,
     /// The engine of another AEAD, with which copy engine and CPU then seal and open in place of AES-GCM; `engine` is not there then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aead: Option<AeadSpec>,
@@ -156,12 +156,21 @@ fields!(
 );
 
 impl MachineSpec {
-    /// What seals and opens between CPU and GPU.
-    pub fn sealing(&self) -> SealingSpec {
+    /// What seals between CPU and GPU, and opens as well but for [its GHASH](Self::opening).
+    pub fn sealing(&self) -> EngineSpec {
         match &self.aead {
-            Some(aead) => SealingSpec::Aead(aead.clone()),
-            None => SealingSpec::Gcm(self.engine.clone()),
+            Some(aead) => EngineSpec::Other(aead.clone()),
+            None => EngineSpec::Gcm(self.engine.clone()),
         }
+    }
+
+    /// What opens between CPU and GPU.
+    pub fn opening(&self) -> EngineSpec {
+        let mut engine = self.sealing();
+        if let (EngineSpec::Gcm(engine), Some(ghash)) = (&mut engine, &self.copy_engine.open_ghash) {
+            engine.ghash.clone_from(ghash);
+        }
+        engine
     }
 
     /// The SMs, if copies are sealed and it is they who seal and open on the GPU.
@@ -182,7 +191,7 @@ impl MachineSpec {
     }
 
     /// What sealed messages carry.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> WireFormat {
         let format = self.sealing().format().with_text_crc(self.cipher.text_crc.is_some());
         let longest = self.driver.pinned.message.max(self.driver.pageable.message);
         self.tag_queue.tag_every.map_or(format, |every| format.with_chunks(every.0, longest.0))

@@ -44,7 +44,7 @@ pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
 pub use field::{ConfigField, fields};
 pub use gpu::{GpuSpec, Nodes};
-pub use layers::{DescribedEngine, Layers, StandaloneEngine};
+pub use layers::{DescribedEngine, Layers};
 pub use machine::MachineSpec;
 pub use merge::DEFAULT;
 pub use parameter::Parameter;

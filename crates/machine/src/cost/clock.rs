@@ -11,8 +11,7 @@
 use super::library::{Block, Delay, Library};
 use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
 use crate::aead::model::Hardware;
-use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
 use serde::Serialize;
 use std::fmt;
@@ -158,20 +157,14 @@ impl fmt::Display for Timing {
     }
 }
 
-/// The stages of an AES-GCM engine, in the S-box that its clock asks for.
-pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing {
-    let rounds = spec.rounds().unwrap_or(14);
-    Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, clock, library)] }
-}
-
-/// The stages of an engine of another AEAD, if its parts were synthesised.
-pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timing> {
-    let stages = match spec.model().hardware() {
+/// The stages of an engine, in the S-box that its clock asks for, if its parts were synthesised.
+pub fn engine(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Timing> {
+    let stages = match hardware {
         Hardware::Lanes { aes: lanes, rounds, ghash: unit, .. } => {
-            vec![aes(&lanes, rounds, clock, library), ghash(&unit, clock, library)]
+            vec![aes(lanes, *rounds, clock, library), ghash(unit, clock, library)]
         }
         Hardware::State { rounds, round, .. } => {
-            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(&rounds, 1, clock, library) }]
+            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(rounds, 1, clock, library) }]
         }
         Hardware::Unknown(_) => return None,
     };

@@ -1,4 +1,4 @@
-//! Area and energy of an AES-GCM engine.
+//! Area and energy of an engine.
 //!
 //! | part | area | energy per block |
 //! | --- | --- | --- |
@@ -18,8 +18,7 @@ use super::parts::{self, Part};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
 use crate::aead::model::Hardware;
-use crate::aead::spec::AeadSpec;
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 use crate::units::Frequency;
 use serde::Serialize;
@@ -44,40 +43,31 @@ pub struct EngineCost {
     pub rows: Vec<Block>,
 }
 
-/// The cost of an engine that runs at `clock`. The engine's specification has been checked.
-pub fn engine(spec: &EngineSpec, clock: Frequency) -> EngineCost {
+/// The cost of an engine that runs at `clock`, or why there is none. The engine's specification has been checked.
+pub fn engine(hardware: &Hardware, clock: Frequency) -> Result<EngineCost, &'static str> {
     let mut sum = Sum::at(clock);
-    let aes = sum.aes(&spec.aes, spec.rounds().unwrap_or(14));
-    let ghash = sum.ghash(&spec.ghash);
-    let control = sum.control(&spec.aes, spec.rounds().unwrap_or(14));
-    sum.whole(aes, ghash, control)
-}
-
-/// The cost of an engine of another AEAD. Its specification has been checked.
-pub fn aead(spec: &AeadSpec, clock: Frequency) -> Result<EngineCost, &'static str> {
-    let mut sum = Sum::at(clock);
-    match spec.model().hardware() {
-        // AES-GCM's parts, and the buffer in which a message waits for its second pass.
+    match hardware {
+        // Beside them the buffer in which a message waits for its second pass.
         Hardware::Lanes { aes, rounds, ghash, buffer } => {
-            let (mut kge, pj) = sum.aes(&aes, rounds);
-            let ghash = sum.ghash(&ghash);
+            let (mut kge, pj) = sum.aes(aes, *rounds);
+            let ghash = sum.ghash(ghash);
             if let Some(buffer) = buffer {
                 sum.notes.push(format!(
                     "the {buffer} in which a message waits for its tag is taken as SRAM; its energy is not counted"
                 ));
                 kge = kge + storage(buffer.0).sram_kge;
             }
-            let control = sum.control(&aes, rounds);
+            let control = sum.control(aes, *rounds);
             Ok(sum.whole((kge, pj), ghash, control))
         }
         // All lanes, whose states are cipher and authenticator in one.
         Hardware::State { rounds, lanes, blocks, words, round, held_bits } => {
-            let (area, energy) = sum.sboxes(&rounds, 1);
-            let state_bits = 128.0 * f64::from(blocks) * round.0.max(1) as f64;
-            let lane = area * f64::from(blocks) + Interval::exact(flip_flops(state_bits));
-            let kge = lane * f64::from(lanes) + Interval::exact(flip_flops(f64::from(held_bits)));
-            let update = energy * f64::from(blocks) + Interval::exact(FLIP_FLOP_PJ * state_bits);
-            Ok(sum.whole((kge, update * (1.0 / f64::from(words))), Default::default(), Interval::default()))
+            let (area, energy) = sum.sboxes(rounds, 1);
+            let state_bits = 128.0 * f64::from(*blocks) * round.0.max(1) as f64;
+            let lane = area * f64::from(*blocks) + Interval::exact(flip_flops(state_bits));
+            let kge = lane * f64::from(*lanes) + Interval::exact(flip_flops(f64::from(*held_bits)));
+            let update = energy * f64::from(*blocks) + Interval::exact(FLIP_FLOP_PJ * state_bits);
+            Ok(sum.whole((kge, update * (1.0 / f64::from(*words))), Default::default(), Interval::default()))
         }
         Hardware::Unknown(why) => Err(why),
     }
@@ -236,11 +226,17 @@ const fn compound(spec: &GhashSpec) -> Option<(u32, u32, &GhashSpec)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Layers, StandaloneEngine};
-    use crate::gcm::spec::Closing;
+    use crate::aead::model::Model;
+    use crate::config::Layers;
+    use crate::gcm::spec::{Closing, GcmSpec};
     use crate::units::Cycles;
 
-    fn spec(lanes: u32, registers_per_round: u32, ghash: GhashSpec) -> EngineSpec {
+    /// The cost of an AES-GCM engine.
+    fn engine(spec: &GcmSpec, clock: Frequency) -> EngineCost {
+        super::engine(&spec.hardware(), clock).unwrap()
+    }
+
+    fn spec(lanes: u32, registers_per_round: u32, ghash: GhashSpec) -> GcmSpec {
         let aes = AesSpec {
             lanes,
             rounds_in_hardware: 14,
@@ -248,7 +244,7 @@ mod tests {
             start_interval: Cycles(1),
             keystream_blocks: 1,
         };
-        EngineSpec { aes, ghash, ..EngineSpec::four_lanes() }
+        GcmSpec { aes, ghash, ..GcmSpec::four_lanes() }
     }
 
     /// A multiplier whose product takes so many cycles, its reduction none.
@@ -258,7 +254,7 @@ mod tests {
             product: Cycles(product),
             reduction,
             digit_bits,
-            ..EngineSpec::four_lanes().ghash.multiplier().clone()
+            ..GcmSpec::four_lanes().ghash.multiplier().clone()
         }
     }
 
@@ -324,20 +320,14 @@ mod tests {
 
     #[test]
     fn other_aeads_cost_the_parts_that_they_share_with_gcm_or_say_why_not() {
-        let cost = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
-            StandaloneEngine::Other(spec) => aead(&spec, GIGAHERTZ),
-            StandaloneEngine::Gcm(_) => panic!("{name} is AES-GCM"),
-        };
-        let gcm = Layers::new("h100-nvl-tdx").resolve().unwrap().machine.engine;
-        let gcm = engine(&gcm, GIGAHERTZ);
+        let hardware = |name: &str| Layers::new(name).resolve_standalone().unwrap().model().hardware();
+        let cost = |name: &str| super::engine(&hardware(name), GIGAHERTZ);
+        let gcm = cost("h100-nvl-tdx").unwrap();
         let siv = cost("gcm-siv").unwrap();
         assert_eq!((siv.pj_per_byte, siv.ghash_kge), (gcm.pj_per_byte, gcm.ghash_kge));
         assert_eq!(siv.aes_kge, gcm.aes_kge + storage(1 << 20).sram_kge);
         assert_eq!(siv.notes.len(), 1);
-        let StandaloneEngine::Other(spec) = Layers::new("gcm-siv").resolve_standalone().unwrap() else {
-            panic!("AES-GCM")
-        };
-        let timing = clock::aead(&spec, GIGAHERTZ, Library::shipped());
+        let timing = clock::engine(&hardware("gcm-siv"), GIGAHERTZ, Library::shipped());
         assert_eq!(timing.map(|timing| timing.stages.len()), Some(2));
         // Six rounds of 16 bytes per lane, against fourteen and a product.
         let (one, four) = (cost("aegis-256").unwrap(), cost("aegis-256x4").unwrap());

@@ -1,8 +1,7 @@
 //! What a design costs in silicon, and what it risks.
 //!
 //! ```text
-//!   EngineSpec, clock ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
-//!   AeadSpec          ---> [ aead   ] ---> the same, or why not
+//!   Hardware, clock   ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
 //!   SmSpec            ---> [ sm     ] ---> energy per byte, SMs
 //!   bytes             ---> [ storage] ---> area                      a figure is stretched
 //!   tags, messages    ---> [ risk   ] ---> forgery bound, key budget
@@ -27,9 +26,9 @@ mod sm;
 mod storage;
 pub mod technology;
 
-pub use engine::{EngineCost, aead, engine};
+pub use engine::{EngineCost, engine};
 pub use interval::Interval;
 pub use library::Library;
-pub use risk::{AfterSuccess, KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
+pub use risk::{AfterSuccess, KeyBudget, forgery_log2, key_budget};
 pub use sm::{SmCost, sm};
 pub use storage::{StorageCost, sram_access, storage};

@@ -1,26 +1,10 @@
 //! What a design's tags and keys leave to an attacker.
 
+pub use crate::aead::aes_gcm::forgery_log2;
 pub use crate::aead::model::AfterSuccess;
 
-use crate::aead::spec::AeadSpec;
 use crate::gpu::key_rotation::Thresholds;
 use serde::Serialize;
-
-/// The bound on a first forgery over so many tags, as log2 of the probability. What is left after one is [`AfterSuccess`].
-///
-/// For one attempt at one tag of t bits over a message of m blocks of AAD and ciphertext the probability is at most (m + 1) / 2^t: a
-/// non-zero polynomial of degree m + 1 in H has at most so many roots (McGrew and Viega, "The Security and Performance of the
-/// Galois/Counter Mode", 2004). Over n tags, with an attempt at each, at most n times that. 0 (certainty) is the most.
-pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
-    let attempts = (blocks_per_tag as f64 + 1.0) * tags.max(1) as f64;
-    (attempts.log2() - f64::from(tag_bits)).min(0.0)
-}
-
-/// The same for another AEAD over messages of so many bytes, each of which has a [bound](crate::aead::model::Model::forgery_log2) of its own.
-pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 {
-    let log2 = aead.model().forgery_log2(message_bytes);
-    (log2 + (tags.max(1) as f64).log2()).min(0.0)
-}
 
 /// How long a key lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -41,7 +25,7 @@ pub fn key_budget(message_bytes: u64) -> Option<KeyBudget> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Layers, StandaloneEngine};
+    use crate::config::Layers;
 
     #[test]
     fn the_bound_grows_with_blocks_and_tags_and_ends_at_certainty() {
@@ -53,24 +37,19 @@ mod tests {
 
     #[test]
     fn other_aeads_have_their_own_bounds() {
-        let spec = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
-            StandaloneEngine::Other(spec) => spec,
-            StandaloneEngine::Gcm(_) => panic!("{name} is AES-GCM"),
-        };
-        let bound = |name, tags| aead_forgery_log2(&spec(name), 1 << 20, tags);
+        let spec = |name: &str| Layers::new(name).resolve_standalone().unwrap();
+        let bound = |name, tags| spec(name).model().forgery_log2(1 << 20, tags);
         // 65,536 blocks of text, one of AAD: two polynomials of degree 65,538 have so many roots each among 2^128 keys.
         assert!((bound("gcm-siv", 1) - (2.0 * 65_538.0_f64).log2() + 128.0).abs() < 1e-9);
         assert_eq!(bound("gcm-siv", 1), forgery_log2(128, 65_537, 2));
+        assert_eq!(bound("folded-8", 2), forgery_log2(128, 65_537, 2));
         assert_eq!(bound("aegis-256", 4), -126.0);
         assert!((bound("chacha20-poly1305", 1) - (3.0 + 65_537_f64.log2() - 106.0)).abs() < 1e-9);
     }
 
     #[test]
     fn one_success_opens_all_nonces_where_they_share_the_hash_key_and_no_other_where_not() {
-        let after = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
-            StandaloneEngine::Other(spec) => AfterSuccess::of(Some(&spec)),
-            StandaloneEngine::Gcm(_) => AfterSuccess::of(None),
-        };
+        let after = |name: &str| Layers::new(name).resolve_standalone().unwrap().model().after_success();
         let expected = [AfterSuccess::Certain, AfterSuccess::AsBefore, AfterSuccess::AsBefore, AfterSuccess::AsClaimed];
         assert_eq!(["folded-8", "gcm-siv", "chacha20-poly1305", "aegis-256"].map(after), expected);
     }

@@ -1,44 +1,35 @@
 //! Keys and IVs between GPUs.
 
 use crate::{
-    gcm::message::SealOpen,
-    sealing::{Format, Key, Message},
+    aead::{path::PathKey, stream::Stream},
+    gcm::{message::SealOpen, part::Part},
 };
 use std::rc::Rc;
 
 #[derive(Debug, Clone)]
 pub struct PairKeys {
-    format: Format,
     ranks: usize,
     /// By pair, the lower number first.
-    keys: Rc<Vec<Key>>,
+    keys: Rc<Vec<PathKey>>,
 }
 
 impl PairKeys {
     /// A key for each pair of so many GPUs, which `make` gives.
-    pub fn new<E>(
-        format: Format,
-        ranks: usize,
-        mut make: impl FnMut(usize, usize) -> Result<Key, E>,
-    ) -> Result<Self, E> {
+    pub fn new<E>(ranks: usize, mut make: impl FnMut(usize, usize) -> Result<PathKey, E>) -> Result<Self, E> {
         let mut keys = Vec::with_capacity(ranks * ranks);
         for low in 0..ranks {
             for high in 0..ranks {
                 keys.push(make(low.min(high), low.max(high))?);
             }
         }
-        Ok(Self { format, ranks, keys: Rc::new(keys) })
+        Ok(Self { ranks, keys: Rc::new(keys) })
     }
 
-    /// The key of two GPUs.
-    pub fn of(&self, one: u8, other: u8) -> Option<&Key> {
-        let (low, high) = (one.min(other), one.max(other));
-        self.keys.get(usize::from(low) * self.ranks + usize::from(high))
-    }
-
-    /// A message between two GPUs that begins; none if there is no such key.
-    pub fn begin(&self, source: u8, target: u8, message: u64, direction: SealOpen) -> Option<Message> {
-        Message::new(self.format, self.of(source, target)?, nonce(source, target, message), direction)
+    /// A message of so many bytes between two GPUs that begins; none if they have no key.
+    pub fn begin(&self, (source, target): (u8, u8), message: u64, bytes: u64, direction: SealOpen) -> Option<Stream> {
+        let (low, high) = (source.min(target), source.max(target));
+        let key = self.keys.get(usize::from(low) * self.ranks + usize::from(high))?;
+        key.begin(nonce(source, target, message), Part::whole(bytes), direction)
     }
 }
 

@@ -21,10 +21,10 @@
 
 use super::{memory::Memory, packet::Packet, protocol::Framing, rank::Transfer, seal::PairKeys, spec::Protection};
 use crate::{
+    aead::{spec::EngineSpec, stream::Stream, timing::EngineTiming},
     gcm::{message::SealOpen, part::Part, spec::SpecError},
     pcie::packet::Payload,
     ports,
-    sealing::{EngineTiming, Format, Message, SealingSpec},
     sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
     units::{Femtos, Fixed},
 };
@@ -70,13 +70,13 @@ struct SealedMessage {
     end: u64,
     text: Payload,
     ready: u64,
-    message: Option<Message>,
+    message: Option<Stream>,
 }
 
 /// An engine, or the place of one where nothing is sealed.
 #[derive(Debug)]
 struct SealingEngine {
-    timing: Option<EngineTiming>,
+    timing: Option<Box<dyn EngineTiming>>,
     sealing: Option<SealedMessage>,
     /// Packets by the cycle in which they are ready.
     out: VecDeque<(u64, Packet)>,
@@ -86,7 +86,7 @@ struct SealingEngine {
 pub struct Sender {
     gpu: u8,
     framing: Framing,
-    format: Format,
+    tag_bytes: u64,
     protection: Option<Protection>,
     keys: Option<PairKeys>,
     read_latency: u64,
@@ -105,20 +105,20 @@ impl Sender {
     pub fn new(
         (gpu, ranks): (u8, usize),
         (framing, links): (Framing, u32),
-        protection: Option<(Protection, &SealingSpec)>,
+        protection: Option<(Protection, &EngineSpec)>,
         keys: Option<PairKeys>,
         (read_latency, clock): (Femtos, Clock),
     ) -> Result<Self, SpecError> {
         let engines = protection.map_or(1, |(protection, _)| protection.engines.max(1));
         let mut seats = Vec::with_capacity(engines as usize);
         for _ in 0..engines {
-            let timing = protection.map(|(_, spec)| EngineTiming::new(spec)).transpose()?.map(keyed);
+            let timing = protection.map(|(_, spec)| spec.timing()).transpose()?.map(keyed);
             seats.push(SealingEngine { timing, sealing: None, out: VecDeque::new() });
         }
         Ok(Self {
             gpu,
             framing,
-            format: protection.map_or(Format::GCM, |(_, spec)| spec.format()),
+            tag_bytes: protection.map_or(0, |(_, spec)| spec.format().tag_bytes()),
             protection: protection.map(|(protection, _)| protection),
             keys,
             read_latency: clock.cycles_in(read_latency),
@@ -148,7 +148,8 @@ impl Sender {
         let number = self.messages[usize::from(reading.target)];
         self.messages[usize::from(reading.target)] += 1;
         let message = self.keys.as_ref().filter(|_| self.protection.is_some() && reading.text.is_there());
-        let message = message.and_then(|keys| keys.begin(self.gpu, reading.target, number, SealOpen::Seal));
+        let message = message
+            .and_then(|keys| keys.begin((self.gpu, reading.target), number, end - reading.given, SealOpen::Seal));
         if let (Some(timing), Some(protection)) = (&mut seat.timing, self.protection) {
             let start = if protection.ahead { 0 } else { now.cycle };
             timing.start(start, Part::whole(end - reading.given), SealOpen::Seal);
@@ -174,11 +175,9 @@ impl Sender {
         let at = now.cycle.max(sealing.ready);
         let ready = seat.timing.as_mut().map_or(at + 1, |timing| timing.accept(at, bytes as u32).out);
         let mut text = sealing.text.part(sealing.at, bytes);
-        if let (Some(message), Some(keys), Some(plain)) = (&mut sealing.message, &self.keys, text.bytes())
-            && let Some(key) = keys.of(self.gpu, sealing.target)
-        {
+        if let (Some(message), Some(plain)) = (&mut sealing.message, text.bytes()) {
             let mut sealed = plain.to_vec();
-            message.update(key, &mut sealed);
+            message.update(&mut sealed);
             text = Payload::of(sealed);
         }
         let mut packet = Packet {
@@ -203,7 +202,7 @@ impl Sender {
             return true;
         };
         let known = seat.timing.as_mut().map_or(ready, |timing| timing.finish().tag).max(ready);
-        let tag = tag_of(sealing, self.keys.as_ref(), self.gpu);
+        let tag = sealing.message.as_ref().map_or_else(Payload::none, |message| Payload::of(message.tag()));
         match protection.tag_in_packet {
             Some(flits) => {
                 packet.flits += flits as u32;
@@ -211,7 +210,7 @@ impl Sender {
                 seat.out.push_back((known, packet));
             }
             None => {
-                let flits = self.framing.flits(self.format.tag_bytes(), 0) as u32;
+                let flits = self.framing.flits(self.tag_bytes, 0) as u32;
                 let behind = Packet { bytes: 0, flits, tagged: true, text: Payload::none(), tag, ..packet.clone() };
                 let behind = Packet { offset: sealing.end, ..behind };
                 seat.out.push_back((ready, packet));
@@ -288,17 +287,9 @@ const fn message_of(packet: &Packet) -> (u8, u64) {
 }
 
 /// An engine whose key is loaded from cycle 0 on.
-pub(super) fn keyed(mut timing: EngineTiming) -> EngineTiming {
+pub(super) fn keyed(mut timing: Box<dyn EngineTiming>) -> Box<dyn EngineTiming> {
     timing.load_key(0);
     timing
-}
-
-fn tag_of(sealing: &SealedMessage, keys: Option<&PairKeys>, gpu: u8) -> Payload {
-    let key = keys.and_then(|keys| keys.of(gpu, sealing.target));
-    match (&sealing.message, key) {
-        (Some(message), Some(key)) => Payload::of(message.tags(key)),
-        _ => Payload::none(),
-    }
 }
 
 impl Unit for Sender {

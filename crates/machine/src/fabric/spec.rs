@@ -2,7 +2,7 @@
 
 use super::protocol::{NcclSpec, Protocol};
 use crate::{
-    gcm::spec::EngineSpec,
+    gcm::spec::GcmSpec,
     units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency},
 };
 use schemars::JsonSchema;
@@ -77,7 +77,7 @@ pub struct FabricSpec {
     pub submission: Femtos,
     /// `link` and `pad_ahead`: AES-GCM in the ports, one for each link.
     #[schemars(title = "port")]
-    pub engine: EngineSpec,
+    pub engine: GcmSpec,
     /// `link`: flits of a packet's security tag.
     #[schemars(title = "tag per packet")]
     pub tag: Cycles,

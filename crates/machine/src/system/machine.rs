@@ -93,7 +93,7 @@ impl Data {
     /// That of a request, whose copies' bytes move here.
     fn of(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let exact = request.carries_bytes();
-        let secrets = Secrets::new(request.seed, &machine.sealing(), machine.cipher.work, exact)?;
+        let secrets = Secrets::new(request.seed, machine, exact)?;
         let plans = request.copies.iter().map(plan).collect();
         let mut ledger = Ledger::new(exact);
         for copy in std::mem::take(&mut request.copies) {
@@ -126,7 +126,7 @@ fn host_units(
     let cryptor = || {
         keys.as_ref().map(|(keys, user)| {
             let (keys, user, worker) = (Arc::clone(keys), Arc::clone(user), Rc::clone(&data.worker));
-            Box::new(Software { keys, user, worker, format }) as Box<dyn Cryptor>
+            Box::new(Software { keys, user, worker }) as Box<dyn Cryptor>
         })
     };
     let memory = build(HostState::new(&machine.staging, &machine.memory, private))?;

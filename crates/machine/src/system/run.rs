@@ -11,8 +11,8 @@ use super::{
     threads::{apart, groups},
 };
 use crate::{
+    aead::spec::EngineSpec,
     config::MachineSpec,
-    sealing::SealingSpec,
     sim::{Control, Outline, SharedListener},
     units::Femtos,
 };
@@ -73,7 +73,7 @@ pub fn check(machine: &MachineSpec, request: Request) -> Result<(), RunError> {
 }
 
 /// What seals and opens in the PCE with this path on the PCE's clock, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
-pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<SealingSpec> {
+pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<EngineSpec> {
     let (above, _) = path.rsplit_once('.')?;
     let machine = machine.of_gpu(gpu);
     if machine.copy_engine.engine_clock.is_some() || machine.tag_queue.tag_every.is_some() {

@@ -5,6 +5,8 @@ use super::{
     outcome::{ChannelKey, RunError},
 };
 use crate::{
+    aead::{bytes::WireFormat, path::PathKey},
+    config::MachineSpec,
     gcm::{
         iv::{KeySlot, Stream as IvStream},
         worker::Worker,
@@ -14,7 +16,6 @@ use crate::{
         pce::Keys,
     },
     host::{Cryptor, KeyOf, Nonces, Sealing, spec::CipherWork},
-    sealing::{Format, Key, SealingSpec},
 };
 use std::{rc::Rc, sync::Arc};
 
@@ -24,11 +25,10 @@ pub(super) struct Software {
     /// Between user and CPU.
     pub user: Arc<Keys>,
     pub worker: Rc<Worker>,
-    pub format: Format,
 }
 
 impl Software {
-    fn key(&self, key: KeyOf) -> &Key {
+    fn key(&self, key: KeyOf) -> &PathKey {
         match key {
             KeyOf::ToGpu => &self.keys.h2d,
             KeyOf::FromGpu => &self.keys.d2h,
@@ -38,19 +38,9 @@ impl Software {
     }
 }
 
-impl Software {
-    /// User and CPU have one tag between them: GCM's own format, or that of the other AEAD.
-    const fn format_of(&self, key: KeyOf) -> Format {
-        match (key, self.format) {
-            (KeyOf::ToGpu | KeyOf::FromGpu, format) | (_, format @ Format::Aead(_)) => format,
-            (KeyOf::FromUser | KeyOf::ToUser, Format::Gcm(_)) => Format::GCM,
-        }
-    }
-}
-
 impl Cryptor for Software {
     fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
-        self.key(key).seal(self.format_of(key), nonce, text)
+        self.key(key).seal(nonce, text)
     }
 
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -58,16 +48,16 @@ impl Cryptor for Software {
             let tag = self.seal(key, nonce, &mut text);
             return Sealing(Box::new(move || (text, tag)));
         }
-        let (keys, format) = (Arc::clone(&self.keys), self.format);
+        let keys = Arc::clone(&self.keys);
         let sealed = self.worker.ask(move || {
-            let tag = keys.h2d.seal(format, nonce, &mut text);
+            let tag = keys.h2d.seal(nonce, &mut text);
             (text, tag)
         });
         Sealing(Box::new(move || sealed.wait()))
     }
 
     fn open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8], tag: &[u8]) -> bool {
-        self.key(key).open(self.format_of(key), nonce, text, tag)
+        self.key(key).open(nonce, text, tag)
     }
 }
 
@@ -97,29 +87,30 @@ pub(super) struct Secrets {
 
 impl Secrets {
     /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
-    pub fn new(seed: u64, sealing: &SealingSpec, work: CipherWork, exact: bool) -> Result<Self, RunError> {
+    pub fn new(seed: u64, machine: &MachineSpec, exact: bool) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name = |lce, way| KeyName::new(lce, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
         let h2d = name(SYSMEM_READ, mapping::KeyDirection::H2d)?;
         let d2h = name(SYSMEM_WRITE, mapping::KeyDirection::D2h)?;
-        let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());
-        let key = |version, name| {
+        let (bytes, format) = ((machine.sealing().model().key_bits() / 8).min(32) as usize, machine.format());
+        let key = |format: WireFormat, version, name| {
             let tail = simulation_nonce_tail(&master, version, name);
-            build(Key::new(format, &simulation_key(&master, version, name)[..bytes], tail))
+            build(PathKey::new(format, &simulation_key(&master, version, name)[..bytes], tail))
         };
-        let keys = |version| Ok::<_, RunError>(Keys { h2d: key(version, h2d)?, d2h: key(version, d2h)? });
-        let forwards = matches!(work, CipherWork::Forward | CipherWork::InPlace);
+        let keys = |format, version| {
+            let (h2d, d2h) = (key(format, version, h2d)?, key(format, version, d2h)?);
+            Ok::<_, RunError>(Arc::new(Keys { h2d, d2h }))
+        };
+        let forwards = matches!(machine.cipher.work, CipherWork::Forward | CipherWork::InPlace);
         let version = if forwards { USERS } else { 0 };
         let ivs = |name| {
             let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, version, name) };
             build(slot.open())
         };
-        let keys = if exact { Some((Arc::new(keys(version)?), Arc::new(keys(USERS)?))) } else { None };
-        let longer = match format {
-            Format::Gcm(_) => 0,
-            Format::Aead(format) => format.scheme.nonce_bytes() - 12,
-        };
+        // User and CPU have one tag between them.
+        let keys = if exact { Some((keys(format, version)?, keys(format.with_one_tag(), USERS)?)) } else { None };
+        let longer = format.nonce_bytes() as usize - 12;
         let of = |name| {
             let tail = &simulation_nonce_tail(&master, version, name)[..longer];
             shown(&simulation_key(&master, version, name)[..bytes], ivs(name)?, tail)

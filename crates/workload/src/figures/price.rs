@@ -7,9 +7,10 @@
 
 use super::protection;
 use crate::{
+    aead::spec::EngineSpec,
     config::MachineSpec,
     cost::{self, AfterSuccess, EngineCost, Interval, clock::Timing, library::Block},
-    gcm::spec::{AesSpec, EngineSpec, GhashSpec},
+    gcm::spec::{AesSpec, GcmSpec, GhashSpec},
     gpu::spec::{Common, Sharing},
     pcie::spec::IdeSpec,
     system::Direction,
@@ -144,18 +145,16 @@ impl Price {
 /// The engines that open, and those that seal.
 fn engines(machine: &MachineSpec) -> Result<[Engines; 2], &'static str> {
     if let Some(ide) = &machine.link.ide {
-        let cost = ide_engine(ide);
+        let cost = ide_engine(ide)?;
         return Ok([cost.clone(), cost].map(|cost| Engines { cost, count: 1 }));
     }
     let (clock, count) = (machine.copy_engine.clock_of_engines(), engines_per_way(machine));
-    if let Some(aead) = &machine.aead {
-        let cost = cost::aead(aead, clock)?;
-        return Ok([cost.clone(), cost].map(|cost| Engines { cost, count }));
-    }
     // A shared engine serves the PCEs of both directions.
     let count = |way| if machine.shared_engine() && way == Direction::D2h { 0 } else { count };
-    Ok([Direction::H2d, Direction::D2h]
-        .map(|way| Engines { cost: cost::engine(&engine(machine, way), clock), count: count(way) }))
+    let of = |engine: EngineSpec, way| {
+        cost::engine(&engine.model().hardware(), clock).map(|cost| Engines { cost, count: count(way) })
+    };
+    Ok([of(machine.opening(), Direction::H2d)?, of(machine.sealing(), Direction::D2h)?])
 }
 
 /// Engines of the copy engine that a direction uses: each PCE has one, unless all share it.
@@ -163,27 +162,18 @@ fn engines_per_way(machine: &MachineSpec) -> u32 {
     if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure }
 }
 
-/// The engine of the copy engine that a direction uses.
-fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
-    let mut engine = machine.engine.clone();
-    if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
-        engine.ghash = ghash.clone();
-    }
-    engine
-}
-
 /// The GPU port's engine of one way. What is not configured of it is taken as in the shipped copy engine.
-fn ide_engine(ide: &IdeSpec) -> EngineCost {
-    let mut spec = EngineSpec::four_lanes();
+fn ide_engine(ide: &IdeSpec) -> Result<EngineCost, &'static str> {
+    let mut spec = GcmSpec::four_lanes();
     spec.aes = AesSpec { lanes: ide.gpu.lanes, registers_per_round: 1, start_interval: Cycles(1), ..spec.aes };
     let multiplier = spec.ghash.multiplier().clone();
     spec.ghash = GhashSpec::Aggregated { width: ide.gpu.multipliers, groups: 4, multiplier };
-    let mut cost = cost::engine(&spec, Frequency(1_000_000_000));
+    let mut cost = cost::engine(&EngineSpec::Gcm(spec).model().hardware(), Frequency(1_000_000_000))?;
     cost.notes.push(
         "the IDE engine's lanes and multipliers are taken to be built as those of the copy engine, at 1 GHz; headers of TLPs are not counted"
             .to_owned(),
     );
-    cost
+    Ok(cost)
 }
 
 /// What waits for verdicts.
@@ -209,7 +199,7 @@ fn storage(machine: &MachineSpec) -> Price {
 
 /// Bits of a message's tag.
 pub(super) fn tag_bits(machine: &MachineSpec) -> u32 {
-    machine.aead.as_ref().map_or(128, |aead| 8 * aead.model().tag_bytes() as u32)
+    8 * machine.sealing().model().tag_bytes() as u32
 }
 
 /// The probability that a forged tag of a copy is taken, and the use of its keys. Every field is described in `docs/results.md`.
@@ -250,16 +240,12 @@ pub fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) -> Risk
         (GhashSpec::SubChains { chains, .. }, _) => u64::from(*chains),
         (_, every) => every.map_or(1, |every| message.div_ceil(every.0)),
     };
-    let blocks = message.div_ceil(16).div_ceil(chains) + 1;
-    let log2 = match &machine.aead {
-        None => cost::forgery_log2(tag_bits(machine), blocks, messages * chains),
-        Some(aead) => cost::aead_forgery_log2(aead, message, messages),
-    };
+    let (bytes, engine) = (16 * message.div_ceil(16).div_ceil(chains), machine.sealing());
     let key = cost::key_budget(message).filter(|_| machine.aead.is_none());
     Risk {
         tag_bits: Some(tag_bits(machine)),
-        forgery_log2: Some(log2),
-        after_first_success: Some(AfterSuccess::of(machine.aead.as_ref())),
+        forgery_log2: Some(engine.model().forgery_log2(bytes, messages * chains)),
+        after_first_success: Some(engine.model().after_success()),
         key_budget_messages: key.map(|key| key.messages),
         key_budget_bytes: key.map(|key| key.bytes),
         iv_budget_messages: Some(LAST_MESSAGE),
@@ -274,7 +260,7 @@ fn ide_risk(machine: &MachineSpec, ide: &IdeSpec, tlps: u64) -> Risk {
     let together = u64::from(ide.aggregation.max(1));
     let blocks = ((machine.link.max_payload.0 + HEADER) * together).div_ceil(16) + 1;
     let log2 = cost::forgery_log2(MAC_BITS, blocks, tlps.div_ceil(together));
-    let after_first_success = Some(AfterSuccess::of(None));
+    let after_first_success = Some(AfterSuccess::Certain);
     Risk { tag_bits: Some(MAC_BITS), forgery_log2: Some(log2), after_first_success, ..Risk::default() }
 }
 
@@ -337,7 +323,7 @@ mod tests {
         let mut shared = machine(&["two-pces"]);
         let [own, one] = [price(&shared), price(&machine(&[]))].map(|price| price.area.unwrap());
         shared.copy_engine.pools = Some(PoolsSpec { ghash: Some(Sharers::Gpu), ..PoolsSpec::default() });
-        let ghash = cost::engine(&shared.engine, shared.copy_engine.clock).ghash_kge;
+        let ghash = cost::engine(&shared.sealing().model().hardware(), shared.copy_engine.clock).unwrap().ghash_kge;
         let saved = own.middle() - price(&shared).area.unwrap().middle();
         assert!((saved - 3.0 * ghash.middle()).abs() < 1e-6 && own.middle() == 2.0 * one.middle(), "{saved} {ghash:?}");
     }

@@ -35,14 +35,14 @@
 pub mod datapath;
 mod stream;
 
-use super::bytes::{Scheme as Bytes, Wire};
+use super::bytes::{Scheme, Wire};
 use super::flow::Dates;
 use super::model::{AfterSuccess, Hardware, Model, Registers};
-use super::scheme::{Burst, Scheme};
+use super::scheme_timing::{Burst, SchemeTiming};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, LONGEST, SpecError, within};
 use crate::gcm::timing::{Limit, Waits};
-use crate::units::{Bytes as Size, Cycles};
+use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stream::AegisMessage;
@@ -106,7 +106,7 @@ pub struct AegisSpec {
     /// Bytes of a tag: 16, if absent, or 32. The longer one is the same state in two sums, in the same cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "tag length")]
-    pub tag: Option<Size>,
+    pub tag: Option<Bytes>,
     /// From the tag to the verdict.
     #[schemars(title = "tag comparison")]
     pub compare: Cycles,
@@ -158,10 +158,10 @@ impl Model for Aegis<'_> {
         8 * self.form.key_bytes()
     }
 
-    fn scheme(&self) -> Option<Bytes> {
+    fn scheme(&self) -> Option<Scheme> {
         let [one, two, four] = match self.form {
-            Form::Wide256 => [Bytes::Aegis256, Bytes::Aegis256X2, Bytes::Aegis256X4],
-            Form::Long128 => [Bytes::Aegis128L, Bytes::Aegis128X2, Bytes::Aegis128X4],
+            Form::Wide256 => [Scheme::Aegis256, Scheme::Aegis256X2, Scheme::Aegis256X4],
+            Form::Long128 => [Scheme::Aegis128L, Scheme::Aegis128X2, Scheme::Aegis128X4],
         };
         match self.spec.lanes {
             1 => Some(one),
@@ -177,10 +177,6 @@ impl Model for Aegis<'_> {
 
     fn block_bytes(&self) -> u64 {
         self.width()
-    }
-
-    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
-        Ok(Box::new(AegisTiming::new(*self)?))
     }
 
     fn registers(&self) -> Option<Box<dyn Registers>> {
@@ -201,7 +197,7 @@ impl Model for Aegis<'_> {
     }
 
     /// Nothing is proved: 2^-t for a tag of t bits is the designers' claim.
-    fn forgery_log2(&self, _: u64) -> f64 {
+    fn attempt_log2(&self, _: u64) -> f64 {
         -8.0 * self.spec.tag_bytes() as f64
     }
 
@@ -222,9 +218,10 @@ macro_rules! wire {
             key_bytes: &[$form.key_bytes() as usize],
             nonce_bytes: $form.key_bytes() as usize,
             tag_bytes: &[16],
-            seal: |key, nonce, aad, text, tag_bytes| {
+            seal: |key, nonce, aad, text| {
                 use $cipher as Cipher;
-                let (key, nonce) = (key.try_into().ok()?, nonce.try_into().ok()?);
+                let (tag_bytes, key, nonce) =
+                    (key.format().tag_bytes(), key.raw().try_into().ok()?, nonce.try_into().ok()?);
                 Some(match tag_bytes {
                     32 => Cipher::<32>::new(key, nonce).encrypt_in_place(text, aad).to_vec(),
                     _ => Cipher::<16>::new(key, nonce).encrypt_in_place(text, aad).to_vec(),
@@ -232,15 +229,13 @@ macro_rules! wire {
             },
             open: |key, nonce, aad, text, tag| {
                 use $cipher as Cipher;
-                let (key, nonce) = (key.try_into().ok()?, nonce.try_into().ok()?);
+                let (key, nonce) = (key.raw().try_into().ok()?, nonce.try_into().ok()?);
                 match <&[u8; 32]>::try_from(tag) {
                     Ok(tag) => Cipher::<32>::new(key, nonce).decrypt_in_place(text, tag, aad).ok(),
                     Err(_) => Cipher::<16>::new(key, nonce).decrypt_in_place(text, tag.try_into().ok()?, aad).ok(),
                 }
             },
-            message: |key, nonce, tag_bytes, direction| {
-                Some(Box::new(AegisMessage::new($form, $lanes, tag_bytes, key, nonce, direction)))
-            },
+            message: |key, nonce, _, direction| Some(Box::new(AegisMessage::new($form, $lanes, key, nonce, direction))),
         };
     };
 }
@@ -276,11 +271,7 @@ impl AegisTiming {
     }
 }
 
-impl Scheme for AegisTiming {
-    fn boxed(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-
+impl SchemeTiming for AegisTiming {
     fn load_key(&self, at: u64) -> u64 {
         at
     }

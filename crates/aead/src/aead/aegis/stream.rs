@@ -1,6 +1,7 @@
 //! Messages in pieces: draft-irtf-cfrg-aegis-aead, sections 2.2 to 2.6, on the state of the [registers](super::datapath).
 
 use super::{Form, datapath::State};
+use crate::aead::bytes::Key;
 use crate::aead::stream::Pieces;
 use crate::gcm::message::SealOpen;
 
@@ -19,9 +20,10 @@ pub struct AegisMessage {
 
 impl AegisMessage {
     /// Mixes key and nonce into the state.
-    pub fn new(form: Form, lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: SealOpen) -> Self {
+    pub fn new(form: Form, lanes: u32, key: &Key, nonce: &[u8], direction: SealOpen) -> Self {
         let (row, keystream, width) = (Vec::new(), Vec::new(), 16 * form.words() * lanes as usize);
-        Self { direction, state: State::mixed(form, lanes, key, nonce), tag_bytes, width, row, keystream, bytes: 0 }
+        let (state, tag_bytes) = (State::mixed(form, lanes, key.raw(), nonce), key.format().tag_bytes() as usize);
+        Self { direction, state, tag_bytes, width, row, keystream, bytes: 0 }
     }
 }
 

@@ -1,8 +1,7 @@
 use super::datapath::Datapath;
 use super::*;
 use crate::aead::bytes::{Key, Scheme, WireFormat};
-use crate::aead::model::Event;
-use crate::aead::scheme::Scheme as _;
+use crate::aead::model::Clocked;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
@@ -20,33 +19,6 @@ fn spec(lanes: u32, round: u64) -> AegisSpec {
     AegisSpec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }
 }
 
-/// What one message of the datapath shows: dates, text, tag, and the cycle of each block taken.
-fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: SealOpen) -> (Dates, Vec<u8>, Vec<u8>, Vec<u64>) {
-    let [key, nonce, aad, text] = input;
-    engine.start(key, nonce, aad, text, direction);
-    let (mut dates, mut output, mut taken, mut tag) = (Dates::default(), Vec::new(), Vec::new(), None);
-    while tag.is_none() {
-        engine.step(&mut |at, event| match event {
-            Event::Aad => _ = dates.first_input.get_or_insert(at),
-            Event::Taken => {
-                dates.first_input.get_or_insert(at);
-                taken.push(at);
-            }
-            Event::Text(bytes) => {
-                dates.first_text.get_or_insert(at);
-                dates.last_text = Some(at);
-                output.extend(bytes);
-            }
-            Event::Tag(value) => {
-                dates.tag = at;
-                dates.verdict = at + 1;
-                tag = Some(value);
-            }
-        });
-    }
-    (dates, output, tag.unwrap(), taken)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -56,8 +28,8 @@ proptest! {
         messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
     ) {
         let tag_bytes = if long { 32 } else { 16 };
-        let spec = AegisSpec { tag: Some(Size(tag_bytes)), ..spec(lanes, round) };
-        let format = WireFormat { scheme, tag_bytes: tag_bytes as usize };
+        let spec = AegisSpec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
+        let format = WireFormat::new(scheme, tag_bytes);
         let (mut timing, mut engine) = (AegisTiming::new(Aegis { form, spec: &spec }).unwrap(), Datapath::new(Aegis { form, spec: &spec }).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
@@ -68,10 +40,10 @@ proptest! {
             let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
             let start = engine.cycle();
             let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
-            let (dates, text, tag, taken) = run(&mut engine, &[key, nonce, aad, input], direction);
+            let Clocked { dates, taken, output: text, tag } = engine.message([&key, &nonce, &aad, &input], direction);
             prop_assert_eq!(text, output);
             prop_assert_eq!(tag, expected);
-            prop_assert_eq!(dates, timing.message(start, &shape));
+            prop_assert_eq!(Dates { verdict: dates.tag + 1, ..dates }, timing.message(start, &shape));
             prop_assert!(taken.windows(2).all(|pair| pair[1] - pair[0] == round));
         }
     }
@@ -99,8 +71,7 @@ fn a_bit_of_a_block_reaches_the_keystream_two_updates_later_and_not_before() {
         let (spec, width) = (spec(1, 1), 16 * form.words());
         let mut engine = Datapath::new(Aegis { form, spec: &spec }).unwrap();
         let secret = vec![7; form.key_bytes() as usize];
-        let mut sealed =
-            |text: Vec<u8>| run(&mut engine, &[secret.clone(), secret.clone(), Vec::new(), text], SealOpen::Seal).1;
+        let mut sealed = |text: Vec<u8>| engine.message([&secret, &secret, &[], &text], SealOpen::Seal).output;
         let (plain, mut other) = (vec![0; 4 * width], vec![0; 4 * width]);
         other[width] ^= 1;
         let (one, two) = (sealed(plain), sealed(other));
@@ -116,6 +87,6 @@ fn other_numbers_of_lanes_other_tags_and_rounds_without_latency_are_refused() {
     for lanes in [0, 3, 8] {
         assert_eq!(spec(lanes, 1).check(), Err(SpecError::Lanes(lanes)));
     }
-    assert_eq!(AegisSpec { tag: Some(Size(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
+    assert_eq!(AegisSpec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
     assert!(spec(1, 0).check().is_err() && spec(4, 1).check().is_ok());
 }

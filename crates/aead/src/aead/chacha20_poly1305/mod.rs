@@ -23,10 +23,10 @@
 
 mod stream;
 
-use super::bytes::{Scheme as Wired, Wire, open_in, seal_in};
+use super::bytes::{Scheme, Wire, open_in, seal_in};
 use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
 use super::model::{AfterSuccess, Hardware, Model};
-use super::scheme::{Burst, Scheme};
+use super::scheme_timing::{Burst, SchemeTiming};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
@@ -159,12 +159,8 @@ impl Model for &ChaCha20Poly1305Spec {
         256
     }
 
-    fn scheme(&self) -> Option<Wired> {
-        Some(Wired::ChaCha20Poly1305)
-    }
-
-    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
-        Ok(Box::new(ChaChaTiming::new(self)?))
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::ChaCha20Poly1305)
     }
 
     fn hardware(&self) -> Hardware {
@@ -172,7 +168,7 @@ impl Model for &ChaCha20Poly1305Spec {
     }
 
     /// At most 8 ceil(bytes / 16) / 2^106 (Bernstein, "The Poly1305-AES message-authentication code", 2005), with a block of lengths.
-    fn forgery_log2(&self, message_bytes: u64) -> f64 {
+    fn attempt_log2(&self, message_bytes: u64) -> f64 {
         let blocks = message_bytes.div_ceil(16) + 1;
         (8.0 * blocks as f64).log2() - 106.0
     }
@@ -193,7 +189,7 @@ pub const WIRE: Wire = Wire {
     tag_bytes: &[16],
     seal: seal_in::<ChaCha20Poly1305>,
     open: open_in::<ChaCha20Poly1305>,
-    message: |key, nonce, _, direction| Some(Box::new(stream::ChaChaMessage::new(key, nonce, direction)?)),
+    message: |key, nonce, _, direction| Some(Box::new(stream::ChaChaMessage::new(key.raw(), nonce, direction)?)),
 };
 
 #[derive(Debug, Clone)]
@@ -230,11 +226,7 @@ impl ChaChaTiming {
     }
 }
 
-impl Scheme for ChaChaTiming {
-    fn boxed(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-
+impl SchemeTiming for ChaChaTiming {
     /// The key needs no set-up.
     fn load_key(&self, at: u64) -> u64 {
         at

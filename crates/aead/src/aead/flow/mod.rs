@@ -188,6 +188,18 @@ pub struct Dates {
 }
 
 impl Dates {
+    /// The same of a message whose cycle 0 is `start`.
+    pub fn counted_from(self, start: u64) -> Self {
+        let at = |cycle: u64| start + cycle;
+        Self {
+            first_input: self.first_input.map(at),
+            first_text: self.first_text.map(at),
+            last_text: self.last_text.map(at),
+            tag: at(self.tag),
+            verdict: at(self.verdict),
+        }
+    }
+
     /// Text and tag are both out.
     pub fn done(&self) -> u64 {
         self.tag.max(self.last_text.unwrap_or(0))

@@ -27,13 +27,13 @@
 
 mod stream;
 
-use super::bytes::{Scheme as Wired, Wire, open_in, seal_in};
+use super::bytes::{Scheme, Wire, open_in, seal_in};
 use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
 use super::model::{AfterSuccess, Hardware, Model};
-use super::scheme::{Burst, Scheme};
+use super::scheme_timing::{Burst, SchemeTiming};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use schemars::JsonSchema;
@@ -80,9 +80,9 @@ impl GcmSivSpec {
         self.polyval.check()
     }
 
-    /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with so much room between the passes.
+    /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with so much room between the passes.
     pub fn four_lanes(buffer: Bytes) -> Self {
-        let EngineSpec { key_bits, aes, ghash: polyval, compare, .. } = EngineSpec::four_lanes();
+        let GcmSpec { key_bits, aes, ghash: polyval, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 
@@ -110,8 +110,8 @@ impl Model for &GcmSivSpec {
         self.key_bits
     }
 
-    fn scheme(&self) -> Option<Wired> {
-        Some(Wired::GcmSiv)
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::GcmSiv)
     }
 
     fn buffer(&self) -> Option<Bytes> {
@@ -122,10 +122,6 @@ impl Model for &GcmSivSpec {
         true
     }
 
-    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
-        Ok(Box::new(GcmSivTiming::new(self)?))
-    }
-
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
         Hardware::Lanes { aes, rounds: self.rounds(), ghash, buffer: Some(self.buffer) }
@@ -133,7 +129,7 @@ impl Model for &GcmSivSpec {
 
     /// Twice GCM's bound: one bit of POLYVAL's value is cleared before it is enciphered into the tag (RFC 8452, section 4), so values that
     /// differ by 0 or by that bit have the same tag, and m + 1 roots of either difference pass, for m blocks of AAD and text.
-    fn forgery_log2(&self, message_bytes: u64) -> f64 {
+    fn attempt_log2(&self, message_bytes: u64) -> f64 {
         let blocks = message_bytes.div_ceil(16) + 1;
         (2.0 * (blocks as f64 + 1.0)).log2() - 128.0
     }
@@ -152,15 +148,15 @@ pub const WIRE: Wire = Wire {
     key_bytes: &[16, 32],
     nonce_bytes: 12,
     tag_bytes: &[16],
-    seal: |key, nonce, aad, text, tag_bytes| match key.len() {
-        16 => seal_in::<Aes128GcmSiv>(key, nonce, aad, text, tag_bytes),
-        _ => seal_in::<Aes256GcmSiv>(key, nonce, aad, text, tag_bytes),
+    seal: |key, nonce, aad, text| match key.raw().len() {
+        16 => seal_in::<Aes128GcmSiv>(key, nonce, aad, text),
+        _ => seal_in::<Aes256GcmSiv>(key, nonce, aad, text),
     },
-    open: |key, nonce, aad, text, tag| match key.len() {
+    open: |key, nonce, aad, text, tag| match key.raw().len() {
         16 => open_in::<Aes128GcmSiv>(key, nonce, aad, text, tag),
         _ => open_in::<Aes256GcmSiv>(key, nonce, aad, text, tag),
     },
-    message: |key, nonce, _, direction| Some(Box::new(stream::GcmSivMessage::new(key, nonce, direction)?)),
+    message: |key, nonce, _, direction| Some(Box::new(stream::GcmSivMessage::new(key.raw(), nonce, direction)?)),
 };
 
 #[derive(Debug, Clone)]
@@ -214,11 +210,7 @@ impl GcmSivTiming {
     }
 }
 
-impl Scheme for GcmSivTiming {
-    fn boxed(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-
+impl SchemeTiming for GcmSivTiming {
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

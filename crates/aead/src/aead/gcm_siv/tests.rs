@@ -1,6 +1,5 @@
 use super::*;
 use crate::aead::bytes::{Key, Scheme};
-use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::{any_engine, any_ghash, multiplier, pattern};
 use crate::gcm::bulk;
 use crate::gcm::field::Element;

@@ -30,15 +30,15 @@
 pub mod datapath;
 mod stream;
 
-use super::bytes::{Scheme as Wired, Wire};
+use super::bytes::{Scheme, Wire};
 use super::flow::{Dates, Extent, Flow, Hashing, Lanes, Passing, absorb};
 use super::model::{AfterSuccess, Hardware, Model, Registers};
-use super::scheme::{Burst, Scheme};
+use super::scheme_timing::{Burst, SchemeTiming};
 use super::stream::Pieces;
 use crate::gcm::counter::advanced;
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,9 +97,9 @@ impl GcmSstSpec {
         self.polyval.check()
     }
 
-    /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with tags of 12 bytes.
+    /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with tags of 12 bytes.
     pub fn four_lanes() -> Self {
-        let EngineSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = EngineSpec::four_lanes();
+        let GcmSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
     }
 
@@ -122,16 +122,12 @@ impl Model for &GcmSstSpec {
         self.key_bits
     }
 
-    fn scheme(&self) -> Option<Wired> {
-        Some(Wired::GcmSst)
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::GcmSst)
     }
 
     fn tag_bytes(&self) -> u64 {
         self.tag.0
-    }
-
-    fn timing(&self) -> Result<Box<dyn Scheme>, SpecError> {
-        Ok(Box::new(GcmSstTiming::new(self)?))
     }
 
     fn registers(&self) -> Option<Box<dyn Registers>> {
@@ -146,7 +142,7 @@ impl Model for &GcmSstSpec {
     /// A forgery under a nonce that sealed m blocks passes if the difference of both hashes, of degree m in H, is zero, and otherwise if its product by H2,
     /// which may be any, begins with the t bits of the tags' difference: m / 2^128 + 1 / 2^t at most (Nyberg, Gilbert and Robshaw, "Galois MAC with forgery
     /// probability close to ideal", 2005). Under another nonce it passes with 1 / 2^t.
-    fn forgery_log2(&self, message_bytes: u64) -> f64 {
+    fn attempt_log2(&self, message_bytes: u64) -> f64 {
         let root = message_bytes.div_ceil(16) as f64 * (-128_f64).exp2();
         (root + (-8.0 * self.tag.0 as f64).exp2()).log2()
     }
@@ -165,19 +161,17 @@ pub const WIRE: Wire = Wire {
     key_bytes: &[16, 32],
     nonce_bytes: 12,
     tag_bytes: &[16, 14, 12, 6],
-    seal: |key, nonce, aad, text, tag_bytes| {
-        let mut message = stream::GcmSstMessage::new(key, nonce, aad, tag_bytes, SealOpen::Seal)?;
+    seal: |key, nonce, aad, text| {
+        let mut message = stream::GcmSstMessage::new(key, nonce, aad, SealOpen::Seal)?;
         (text.len() as u64 <= LONGEST_TEXT).then(|| message.update(text))?;
         Some(message.tag())
     },
     open: |key, nonce, aad, text, tag| {
-        let mut message = stream::GcmSstMessage::new(key, nonce, aad, tag.len(), SealOpen::Open)?;
+        let mut message = stream::GcmSstMessage::new(key, nonce, aad, SealOpen::Open)?;
         message.update(text);
         (message.tag() == tag).then_some(())
     },
-    message: |key, nonce, tag_bytes, direction| {
-        Some(Box::new(stream::GcmSstMessage::new(key, nonce, &[], tag_bytes, direction)?))
-    },
+    message: |key, nonce, _, direction| Some(Box::new(stream::GcmSstMessage::new(key, nonce, &[], direction)?)),
 };
 
 #[derive(Debug, Clone)]
@@ -222,11 +216,7 @@ impl GcmSstTiming {
     }
 }
 
-impl Scheme for GcmSstTiming {
-    fn boxed(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-
+impl SchemeTiming for GcmSstTiming {
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

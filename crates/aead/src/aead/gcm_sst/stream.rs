@@ -1,6 +1,7 @@
 //! GCM-SST: draft-mattsson-cfrg-aes-gcm-sst, sections 3 and 4.1, with AES blocks and POLYVAL of crates.
 
 use super::{SUBKEYS, counter};
+use crate::aead::bytes;
 use crate::aead::stream::{Blocks, Pieces};
 use crate::gcm::bulk::Key;
 use crate::gcm::message::SealOpen;
@@ -29,8 +30,9 @@ impl std::fmt::Debug for GcmSstMessage {
 
 impl GcmSstMessage {
     /// Makes the message's H, and takes all of its AAD.
-    pub fn new(key: &[u8], nonce: &[u8], aad: &[u8], tag_bytes: usize, direction: SealOpen) -> Option<Self> {
-        let (key, nonce) = (Key::new(key).ok()?, <[u8; 12]>::try_from(nonce).ok()?);
+    pub fn new(key: &bytes::Key, nonce: &[u8], aad: &[u8], direction: SealOpen) -> Option<Self> {
+        let tag_bytes = key.format().tag_bytes() as usize;
+        let (key, nonce) = (Key::new(key.raw()).ok()?, <[u8; 12]>::try_from(nonce).ok()?);
         let mut hash = Polyval::new_from_slice(&key.encrypt_block(counter(nonce, 0))).ok()?;
         let mut blocks = Blocks::default();
         blocks.take(aad, |block: [u8; 16]| hash.update(&[block.into()]));

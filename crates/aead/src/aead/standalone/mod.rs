@@ -1,4 +1,4 @@
-//! An engine of another AEAD on a bench: input always ready, output always taken, nothing around it.
+//! An engine of any AEAD on a bench: input always ready, output always taken, nothing around it.
 //!
 //! ```text
 //!   first message          first input   first output      last output    text and tag out
@@ -6,29 +6,28 @@
 //!        0                                                                        total
 //! ```
 //!
-//! The metrics are those of [an AES-GCM engine](crate::gcm::standalone). Where the tag is valid before the last output, as that of AES-GCM-SIV to seal, the
+//! One of AES-GCM has [a bench of its own](crate::gcm::standalone), for it is traced and may be controlled. The metrics are the same. Where the tag is valid before the last output, as that of AES-GCM-SIV to seal, the
 //! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
 //!
 //! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). An engine whose registers are modelled is clocked through them as well, and the run
 //! fails if its bytes or its cycles differ from either.
 
-use super::bytes::{BytesError, Key, Scheme};
+use super::bytes::{BytesError, Key};
 use super::flow::Dates;
-use super::model::{Event, Registers};
-use super::spec::AeadSpec;
-use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
+use super::model::Model;
+use super::spec::EngineSpec;
+use crate::gcm::bench::{Bench, Drawn, MessageOutcome, Stages, Wrong};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::SpecError;
+use crate::gcm::standalone::{self as gcm, Outcome};
 use crate::units::Bytes;
-use serde::Serialize;
 use thiserror::Error;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
 pub enum StandaloneError {
-    /// No such engine can be built.
+    /// No such engine can be built, or what came out of it is wrong.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Engine(#[from] gcm::StandaloneError),
     /// The scheme refuses key or message.
     #[error(transparent)]
     Bytes(#[from] BytesError),
@@ -40,44 +39,22 @@ pub enum StandaloneError {
         /// The room.
         buffer: Bytes,
     },
-    /// The engine's registers gave another output, tag or timing than crate or timing.
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
 }
 
-/// One message: its cycles and its bytes.
-#[derive(Debug, Clone, Serialize)]
-pub struct MessageOutcome {
-    /// What every engine shows.
-    #[serde(flatten)]
-    pub common: Common,
-    /// The cycle in which the tag is valid, counted from the message's start. It may lie before the first output.
-    pub tag_from_start_cycles: u64,
-    /// Text that the engine held at once, between its passes.
-    pub buffer_bytes: u64,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
-    /// The scheme, as its standard calls it.
-    pub scheme: &'static str,
-    /// How often text passes through the engine.
-    pub passes: u32,
-    pub key: String,
-    pub messages: Vec<MessageOutcome>,
-}
-
-/// Runs an engine alone. Stages are not traced.
+/// Runs an engine alone. Only the stages of AES-GCM are traced.
 ///
 /// # Errors
-/// An engine that cannot be built, or a message that it cannot take.
-pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
-    let model = spec.model();
-    let (mut timing, format) = (model.timing()?, spec.format().unwrap_or(Scheme::Aegis256.into()));
+/// An engine that cannot be built or never ends, a message that it cannot take, or bytes that are not the scheme's.
+pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
+    let (model, timing) = match spec {
+        EngineSpec::Gcm(spec) => return Ok(gcm::run(spec, bench)?),
+        EngineSpec::Other(spec) => (spec.model(), spec.timing()),
+    };
+    let (mut timing, format) = (timing.map_err(gcm::StandaloneError::from)?, spec.format());
     let scheme = format.scheme;
-    let raw = bench.key(spec.key_bits());
+    let raw = bench.key(model.key_bits());
     let key = Key::new(format, &raw)?;
-    let (passes, buffer_bytes) = passes(spec, bench)?;
+    let (passes, buffer_bytes) = passes(&*model, bench)?;
     let mut start = 0;
     let mut messages = Vec::new();
     for number in 0..bench.messages {
@@ -89,76 +66,37 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
         let begins = if number == 0 { timing.load_key(0) } else { start };
         let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
         if let Some(mut engine) = model.registers() {
-            let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
-            let wrong = |what| Wrong { message: number + 1, what };
-            clocked(&mut *engine, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
+            let seen = engine.message([&raw, &nonce, &aad, &input], bench.direction);
+            let what = [
+                ("output", seen.output == output),
+                ("tag", seen.tag == tag),
+                ("timing", Dates { verdict: dates.verdict, ..seen.dates.counted_from(begins) } == dates),
+            ];
+            if let Some((what, _)) = what.into_iter().find(|(_, right)| !right) {
+                return Err(gcm::StandaloneError::from(Wrong { message: number + 1, what }).into());
+            }
         }
         let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
         let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
         let bytes: [&[u8]; 5] = [&nonce, &aad, &input, &output, &tag];
         messages.push(MessageOutcome {
-            common: Common::new(stages.metrics(0, bench.blocks), tag_cycle, bytes),
-            tag_from_start_cycles: tag_cycle - start,
-            buffer_bytes,
+            tag_from_start_cycles: Some(tag_cycle - start),
+            buffer_bytes: Some(buffer_bytes),
+            ..MessageOutcome::new(stages.metrics(0, bench.blocks), tag_cycle, bytes)
         });
         start = dates.done();
     }
-    Ok(Outcome { scheme: scheme.name(), passes, key: hex::encode(&raw), messages })
+    Ok(Outcome { scheme: scheme.name(), passes, key: hex::encode(&raw), messages, trace: None })
 }
 
 /// How often text passes, and what of it is held in between.
-fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), StandaloneError> {
-    match (spec.model().buffer(), bench.direction) {
+fn passes(model: &dyn Model, bench: &Bench) -> Result<(u32, u64), StandaloneError> {
+    match (model.buffer(), bench.direction) {
         (Some(buffer), SealOpen::Seal) => {
             let message = Bytes(16 * bench.blocks);
             if message <= buffer { Ok((2, message.0)) } else { Err(StandaloneError::Buffer { message, buffer }) }
         }
         _ => Ok((1, 0)),
-    }
-}
-
-/// What a message is made of.
-struct Inputs<'a> {
-    key: &'a [u8],
-    nonce: &'a [u8],
-    aad: &'a [u8],
-    text: &'a [u8],
-}
-
-/// Clocks registers through a message and holds them against crate and timing. Says what is wrong.
-fn clocked(
-    engine: &mut dyn Registers,
-    inputs: &Inputs<'_>,
-    direction: SealOpen,
-    start: u64,
-    (output, tag, dates): (&[u8], &[u8], Dates),
-) -> Result<(), &'static str> {
-    engine.start(inputs.key, inputs.nonce, inputs.aad, inputs.text, direction);
-    let mut seen = Dates { verdict: dates.verdict, ..Dates::default() };
-    let (mut written, mut right, mut made) = (0, true, None);
-    while made.is_none() {
-        engine.step(&mut |cycle, event| {
-            let at = start + cycle;
-            match event {
-                Event::Aad | Event::Taken => _ = seen.first_input.get_or_insert(at),
-                Event::Text(text) => {
-                    seen.first_text.get_or_insert(at);
-                    seen.last_text = Some(at);
-                    right &= output.get(written..written + text.len()) == Some(&text[..]);
-                    written += text.len();
-                }
-                Event::Tag(tag) => {
-                    seen.tag = at;
-                    made = Some(tag);
-                }
-            }
-        });
-    }
-    match () {
-        () if !right || written != output.len() => Err("output"),
-        () if made.as_deref() != Some(tag) => Err("tag"),
-        () if seen != dates => Err("timing"),
-        () => Ok(()),
     }
 }
 

@@ -9,13 +9,11 @@
 //!                      +---------------------------+
 //! ```
 //!
-//! Each scheme builds them of its parts: AES blocks and POLYVAL, AES rounds, ChaCha20 and Poly1305.
+//! Each scheme builds them of its parts: AES blocks and POLYVAL, AES rounds, ChaCha20 and Poly1305. A [key](super::bytes::Key::begin) begins them.
 //!
-//! [`bytes`](super::bytes) has the same schemes from the crates that offer them whole. Those take a message at once and do not say which tag they
-//! expected; a machine's two ends have one each, so that every run holds one against the other.
+//! [`bytes`](super::bytes) has AES-GCM-SIV, AEGIS and ChaCha20-Poly1305 also from the crates that offer them whole. Those take a message at once and do not
+//! say which tag they expected; a machine's two ends have one each, so that every run holds one against the other.
 
-use super::bytes::{BytesError, WireFormat};
-use crate::gcm::message::SealOpen;
 use std::fmt::Debug;
 
 /// A message of a scheme in flight, without AAD.
@@ -37,12 +35,8 @@ pub(super) trait Pieces: Debug + Send + Sync {
 pub struct Stream(Box<dyn Pieces>);
 
 impl Stream {
-    /// Starts a message.
-    pub fn new(format: WireFormat, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
-        let WireFormat { scheme, tag_bytes } = format;
-        scheme.check_nonce(nonce)?;
-        scheme.check_key(key)?;
-        (scheme.wire().message)(key, nonce, tag_bytes, direction).map(Self).ok_or(BytesError::TooLong)
+    pub(super) fn of(pieces: Box<dyn Pieces>) -> Self {
+        Self(pieces)
     }
 
     /// Takes the tag that came with a message to be opened. Only AES-GCM-SIV needs it.

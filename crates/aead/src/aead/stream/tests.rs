@@ -1,6 +1,7 @@
 use super::*;
-use crate::aead::bytes::{Key, Scheme};
+use crate::aead::bytes::{BytesError, Key, Scheme, WireFormat};
 use crate::gcm::arbitrary::pattern;
+use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
 
 const SCHEMES: [Scheme; Scheme::ALL.len()] = Scheme::ALL;
@@ -32,19 +33,20 @@ proptest! {
             (true, _) if scheme.nonce_bytes() != 12 => 32,
             _ => 16,
         };
-        let format = WireFormat { scheme, tag_bytes };
+        let format = WireFormat::new(scheme, tag_bytes);
         let key = pattern(seed, if siv && short { 16 } else { longest_key(scheme) });
         let (nonce, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, length));
         let mut cipher = plain.clone();
-        let tag = Key::new(format, &key).unwrap().seal(&nonce, &[], &mut cipher).unwrap();
-        prop_assert_eq!(tag.len(), tag_bytes);
+        let key = Key::new(format, &key).unwrap();
+        let tag = key.seal(&nonce, &[], &mut cipher).unwrap();
+        prop_assert_eq!(tag.len() as u64, tag_bytes);
 
         let mut sealed = plain.clone();
-        let mut stream = Stream::new(format, &key, &nonce, SealOpen::Seal).unwrap();
+        let mut stream = key.begin(&nonce, length as u64, SealOpen::Seal).unwrap();
         through(&mut stream, siv, &mut sealed, piece);
         prop_assert_eq!((&sealed, stream.tag()), (&cipher, tag.clone()));
 
-        let mut stream = Stream::new(format, &key, &nonce, SealOpen::Open).unwrap();
+        let mut stream = key.begin(&nonce, length as u64, SealOpen::Open).unwrap();
         stream.seed(&tag);
         through(&mut stream, false, &mut sealed, piece);
         prop_assert_eq!((sealed, stream.tag()), (plain, tag));
@@ -55,11 +57,12 @@ proptest! {
         scheme in prop::sample::select(SCHEMES.to_vec()), seed in any::<u64>(), length in 1..300_usize,
         place in any::<prop::sample::Index>(),
     ) {
-        let (key, nonce) = (pattern(seed, longest_key(scheme)), pattern(seed ^ 1, scheme.nonce_bytes()));
+        let key = Key::new(scheme, &pattern(seed, longest_key(scheme))).unwrap();
+        let nonce = pattern(seed ^ 1, scheme.nonce_bytes());
         let mut text = pattern(seed ^ 2, length);
-        let tag = Key::new(scheme, &key).unwrap().seal(&nonce, &[], &mut text).unwrap();
+        let tag = key.seal(&nonce, &[], &mut text).unwrap();
         text[place.index(length)] ^= 1;
-        let mut stream = Stream::new(scheme.into(), &key, &nonce, SealOpen::Open).unwrap();
+        let mut stream = key.begin(&nonce, length as u64, SealOpen::Open).unwrap();
         stream.seed(&tag);
         stream.update(&mut text);
         prop_assert_ne!(stream.tag(), tag);
@@ -70,11 +73,11 @@ proptest! {
 fn a_key_or_nonce_of_another_length_is_refused() {
     for scheme in SCHEMES {
         let start = |key: usize, nonce: usize| {
-            Stream::new(scheme.into(), &vec![0; key], &vec![0; nonce], SealOpen::Seal).map(|_| ())
+            Key::new(scheme, &vec![0; key])?.begin(&vec![0; nonce], 0, SealOpen::Seal).map(|_| ())
         };
         let right = scheme.nonce_bytes();
         assert_eq!(start(longest_key(scheme), right), Ok(()));
-        assert!(matches!(start(24, right), Err(BytesError::KeyBytes(24, ..))), "{scheme:?}");
+        assert!(matches!(start(23, right), Err(BytesError::KeyBytes(23, ..))), "{scheme:?}");
         assert!(matches!(start(longest_key(scheme), right - 1), Err(BytesError::NonceBytes(..))), "{scheme:?}");
     }
 }

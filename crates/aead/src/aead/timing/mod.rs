@@ -11,7 +11,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | accepts | what its scheme takes: see [`Scheme`]'s implementations |
+//! | accepts | what its scheme takes: see [`SchemeTiming`]'s implementations |
 //! | passes | one; two where AES-GCM-SIV seals: all of the text goes by once for the tag, then once more to be enciphered |
 //! | block | text of an incomplete block waits for the next burst |
 //! | next message | when text and tag of the one before are out |
@@ -19,16 +19,45 @@
 //!
 //! As in [`the timing of AES-GCM`](crate::gcm::timing), a call gives the cycles that the engine will need, whenever these lie.
 
-use super::scheme::Scheme;
-use super::spec::AeadSpec;
+use super::scheme_timing::SchemeTiming;
+use super::spec::{AeadSpec, EngineSpec};
 use crate::gcm::message::{SealOpen, Shape};
+use crate::gcm::part::Part;
 use crate::gcm::spec::SpecError;
-use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
+use crate::gcm::timing::{Accepted, Finished, Limit, Timing, Waits, Work};
+use std::fmt::Debug;
+
+/// The cycles of an engine, whatever it seals with. Messages follow each other: start, text in order, finish.
+pub trait EngineTiming: Debug {
+    /// Loads a key from cycle `at` on, or once the last message is done.
+    fn load_key(&mut self, at: u64);
+    /// Starts a message without AAD, or of AES-GCM a part of one, in cycle `at`; the message before has been [finished](Self::finish).
+    fn start(&mut self, at: u64, part: Part, direction: SealOpen);
+    /// The tag that came with a message to be opened is there in cycle `at`. Only AES-GCM-SIV waits for it.
+    fn seed(&mut self, _at: u64) {}
+    /// Takes the next `bytes` of text, all visible from cycle `at` on; of text that passes twice, first all of it, then all of it again. Bytes beyond the
+    /// pass are ignored.
+    fn accept(&mut self, at: u64, bytes: u32) -> Accepted;
+    /// Ends the message: all its text has been accepted, as often as it passes.
+    fn finish(&mut self) -> Finished;
+    /// The latest stretches of its work, oldest first; they may reach into the future, and the last may still grow.
+    fn stretches(&self) -> &[(u64, u64)];
+}
+
+impl EngineSpec {
+    /// The cycles of an engine at rest in cycle 0, without a key.
+    pub fn timing(&self) -> Result<Box<dyn EngineTiming>, SpecError> {
+        Ok(match self {
+            Self::Gcm(spec) => Box::new(Timing::new(spec)?),
+            Self::Other(spec) => Box::new(AeadTiming::new(spec)?),
+        })
+    }
+}
 
 /// An engine that is fed in bursts of bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct AeadTiming {
-    engine: Box<dyn Scheme>,
+    engine: Box<dyn SchemeTiming>,
     block: u64,
     text_bytes: u64,
     /// Bytes of the pass that have not come.
@@ -50,7 +79,7 @@ pub struct AeadTiming {
 impl AeadTiming {
     /// An engine at rest in cycle 0.
     pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
-        let engine = spec.model().timing()?;
+        let engine = spec.timing()?;
         Ok(Self {
             block: engine.block_bytes(),
             engine,
@@ -66,28 +95,6 @@ impl AeadTiming {
         })
     }
 
-    /// Loads a key from cycle `at` on, or once the last message is done.
-    pub fn load_key(&mut self, at: u64) {
-        let from = at.max(self.done);
-        self.done = self.engine.load_key(from);
-        self.work.add(from, self.done);
-    }
-
-    /// Starts a message without AAD in cycle `at`; the message before has been [finished](Self::finish).
-    pub fn start(&mut self, at: u64, text_bytes: u64, direction: SealOpen) {
-        let at = at.max(self.done);
-        let ready = self.engine.begin(at, &Shape::new(0, text_bytes, direction));
-        self.work.add(at, ready);
-        (self.text_bytes, self.left, self.held, self.visible, self.last) = (text_bytes, text_bytes, 0, at, at);
-        self.again = self.engine.passes_twice(direction);
-        self.turn();
-    }
-
-    /// The tag that came with a message to be opened is there in cycle `at`. Only AES-GCM-SIV waits for it.
-    pub fn seed(&mut self, at: u64) {
-        self.engine.seed(at);
-    }
-
     fn turn(&mut self) {
         if self.left == 0 && self.again {
             self.engine.turn();
@@ -95,8 +102,38 @@ impl AeadTiming {
         }
     }
 
-    /// Takes the next `bytes` of text, all visible from cycle `at` on. Bytes beyond the pass are ignored.
-    pub fn accept(&mut self, at: u64, bytes: u32) -> Accepted {
+    /// Cycles up to `until` in which the engine had work.
+    pub fn busy(&self, until: u64) -> u64 {
+        self.work.until(until)
+    }
+
+    /// Cycles in which text waited, since the engine was built.
+    pub const fn waits(&self) -> Waits {
+        self.waits
+    }
+}
+
+impl EngineTiming for AeadTiming {
+    fn load_key(&mut self, at: u64) {
+        let from = at.max(self.done);
+        self.done = self.engine.load_key(from);
+        self.work.add(from, self.done);
+    }
+
+    fn start(&mut self, at: u64, part: Part, direction: SealOpen) {
+        let at = at.max(self.done);
+        let ready = self.engine.begin(at, &Shape::new(0, part.bytes, direction));
+        self.work.add(at, ready);
+        (self.text_bytes, self.left, self.held, self.visible, self.last) = (part.bytes, part.bytes, 0, at, at);
+        self.again = self.engine.passes_twice(direction);
+        self.turn();
+    }
+
+    fn seed(&mut self, at: u64) {
+        self.engine.seed(at);
+    }
+
+    fn accept(&mut self, at: u64, bytes: u32) -> Accepted {
         let bytes = u64::from(bytes).min(self.left);
         self.left -= bytes;
         self.visible = self.visible.max(at);
@@ -117,8 +154,7 @@ impl AeadTiming {
         Accepted { consumed, out: consumed + 1, limit }
     }
 
-    /// Ends the message: all its text has been accepted, as often as it passes.
-    pub fn finish(&mut self) -> Finished {
+    fn finish(&mut self) -> Finished {
         debug_assert!(self.left == 0 && !self.again, "the message is not complete");
         let dates = self.engine.end();
         self.done = dates.done();
@@ -126,19 +162,8 @@ impl AeadTiming {
         Finished { tag: dates.tag, verdict: dates.verdict }
     }
 
-    /// Cycles up to `until` in which the engine had work.
-    pub(crate) const fn stretches(&self) -> &[(u64, u64)] {
+    fn stretches(&self) -> &[(u64, u64)] {
         &self.work.recent
-    }
-
-    /// Cycles up to `until` in which the engine had work.
-    pub fn busy(&self, until: u64) -> u64 {
-        self.work.until(until)
-    }
-
-    /// Cycles in which text waited, since the engine was built.
-    pub const fn waits(&self) -> Waits {
-        self.waits
     }
 }
 

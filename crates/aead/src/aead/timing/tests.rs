@@ -7,12 +7,12 @@ use proptest::prelude::*;
 
 /// What an engine alone says of a message, and the same engine fed in bursts that are all there.
 fn both(spec: &AeadSpec, blocks: u64, direction: SealOpen, burst: u64) -> (Dates, AeadTiming, Accepted, Finished) {
-    let mut alone = spec.model().timing().unwrap();
+    let mut alone = spec.timing().unwrap();
     let start = alone.load_key(0);
     let dates = alone.message(start, &Shape::new(0, 16 * blocks, direction));
     let mut timing = AeadTiming::new(spec).unwrap();
     timing.load_key(0);
-    timing.start(0, 16 * blocks, direction);
+    timing.start(0, Part::whole(16 * blocks), direction);
     let passes = if alone.passes_twice(direction) { 2 } else { 1 };
     let mut accepted = Accepted { consumed: 0, out: 0, limit: Limit::Data };
     for _ in 0..passes {
@@ -47,7 +47,7 @@ proptest! {
         let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let mut timing = AeadTiming::new(&spec).unwrap();
         timing.load_key(0);
-        timing.start(0, 64 * gaps.len() as u64, direction);
+        timing.start(0, Part::whole(64 * gaps.len() as u64), direction);
         let passes = if timing.again { 2 } else { 1 };
         let (mut now, mut before) = (0, 0);
         for gap in gaps.iter().cycle().take(passes * gaps.len()) {
@@ -65,7 +65,7 @@ proptest! {
 fn a_slow_state_makes_text_wait_and_says_so() {
     let aegis = aegis::AegisSpec { lanes: 2, round: Cycles(3), tag: None, compare: Cycles(0) };
     let mut timing = AeadTiming::new(&AeadSpec::Aegis256(aegis)).unwrap();
-    timing.start(0, 128, SealOpen::Seal);
+    timing.start(0, Part::whole(128), SealOpen::Seal);
     // 1 + 16 x 3 cycles, then a block of 32 bytes every third cycle.
     let accepted = timing.accept(100, 128);
     assert_eq!(accepted, Accepted { consumed: 109, out: 110, limit: Limit::Aes });
@@ -79,7 +79,7 @@ fn gcm_siv_opens_only_once_the_tag_is_there() {
     let spec = crate::aead::arbitrary::siv(1 << 20);
     let first = |seed| {
         let mut timing = AeadTiming::new(&spec).unwrap();
-        timing.start(0, 64, SealOpen::Open);
+        timing.start(0, Part::whole(64), SealOpen::Open);
         timing.seed(seed);
         timing.accept(0, 64).out
     };

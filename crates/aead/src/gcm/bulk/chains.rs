@@ -60,6 +60,9 @@ impl ChainFormat {
 
     /// The chain of the byte at `position` of padded AAD and ciphertext, and the bytes of its chunk from there on.
     const fn chain(self, position: u64) -> (usize, u64) {
+        if self.chains == 1 {
+            return (0, u64::MAX);
+        }
         ((position / self.chunk % self.chains as u64) as usize, self.chunk - position % self.chunk)
     }
 }
@@ -69,9 +72,11 @@ impl ChainFormat {
 pub struct Chains {
     format: ChainFormat,
     stream: Stream,
-    /// By chain; the one whose bytes are coming is in the stream meanwhile.
+    /// By chain; that of `current` is in the stream.
     hashes: Vec<Hash>,
+    current: usize,
     aad_padded: u64,
+    crc: Option<TextCrc>,
 }
 
 #[derive(Clone)]
@@ -92,28 +97,44 @@ impl Chains {
         for (index, chunk) in (0..).zip(aad.chunks(format.chunk as usize)) {
             hash_padded(&mut hashes[format.chain(index * format.chunk).0].0, chunk);
         }
-        Ok(Self { format, stream, hashes, aad_padded: aad.len().next_multiple_of(16) as u64 })
+        stream.hash = hashes[0].0.clone();
+        let (aad_padded, crc) =
+            (aad.len().next_multiple_of(16) as u64, format.text_crc.then(|| TextCrc::new(direction)));
+        Ok(Self { format, stream, hashes, current: 0, aad_padded, crc })
     }
 
     /// Enciphers or deciphers the next bytes in place.
-    pub fn update(&mut self, key: &Key, mut text: &mut [u8]) {
+    pub fn update(&mut self, key: &Key, text: &mut [u8]) {
+        match self.crc.take() {
+            Some(mut crc) => {
+                crc.pass(text, |text| self.pass(key, text));
+                self.crc = Some(crc);
+            }
+            None => self.pass(key, text),
+        }
+    }
+
+    fn pass(&mut self, key: &Key, mut text: &mut [u8]) {
         while !text.is_empty() {
             let (chain, left) = self.format.chain(self.aad_padded + self.stream.text_bytes);
             let (piece, rest) = text.split_at_mut(text.len().min(left as usize));
-            std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
+            if chain != self.current {
+                std::mem::swap(&mut self.stream.hash, &mut self.hashes[self.current].0);
+                std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
+                self.current = chain;
+            }
             self.stream.update(key, piece);
-            std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
             text = rest;
         }
     }
 
-    /// The tags over what has been taken so far, by chain.
+    /// The tags over what has been taken so far, by chain, without a CRC.
     pub fn tags<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = [u8; TAG_BYTES]> + 'a {
         let (partial, _) = self.format.chain(self.aad_padded + self.stream.text_bytes);
         let used = self.stream.text_bytes as usize % 16;
         let length = counter::length_block(self.stream.aad_bytes, self.stream.text_bytes);
         (0..self.format.chains).zip(&self.hashes).map(move |(chain, Hash(hash))| {
-            let mut hash = hash.clone();
+            let mut hash = if chain as usize == self.current { self.stream.hash.clone() } else { hash.clone() };
             if chain as usize == partial {
                 hash_padded(&mut hash, &self.stream.partial[..used]);
             }
@@ -123,55 +144,10 @@ impl Chains {
             (value ^ Element::from_bytes(key.encrypt_block(mask))).to_bytes()
         })
     }
-}
 
-/// A message in flight in a machine, of one chain or of several. Give it the same [`Key`] at every call.
-#[derive(Debug, Clone)]
-pub struct ChainedMessage {
-    chained: Chained,
-    crc: Option<TextCrc>,
-}
-
-#[derive(Debug, Clone)]
-enum Chained {
-    Gcm(Stream),
-    Chains(Chains),
-}
-
-impl Chained {
-    fn update(&mut self, key: &Key, text: &mut [u8]) {
-        match self {
-            Self::Gcm(stream) => stream.update(key, text),
-            Self::Chains(chains) => chains.update(key, text),
-        }
-    }
-}
-
-impl ChainedMessage {
-    /// Starts a message without AAD.
-    pub fn new(format: ChainFormat, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
-        let chained = match format.chains {
-            1 => Chained::Gcm(Stream::new(key, iv, &[], direction)?),
-            _ => Chained::Chains(Chains::new(format, key, iv, &[], direction)?),
-        };
-        Ok(Self { chained, crc: format.text_crc.then(|| TextCrc::new(direction)) })
-    }
-
-    /// Enciphers or deciphers the next bytes in place.
-    pub fn update(&mut self, key: &Key, text: &mut [u8]) {
-        let Self { chained, crc } = self;
-        match crc {
-            Some(crc) => crc.pass(text, |text| chained.update(key, text)),
-            None => chained.update(key, text),
-        }
-    }
-
-    /// The tags over what has been taken so far, as they are on the wire.
-    pub fn tags(&self, key: &Key) -> Vec<u8> {
-        let mut tags = match &self.chained {
-            Chained::Gcm(stream) => stream.tag(key).to_vec(),
-            Chained::Chains(chains) => chains.tags(key).flatten().collect(),
-        };
+    /// The tags as they are on the wire, one behind the other.
+    pub fn on_wire(&self, key: &Key) -> Vec<u8> {
+        let mut tags: Vec<u8> = self.tags(key).flatten().collect();
         self.crc.iter().for_each(|crc| crc.add_to(&mut tags));
         tags
     }

@@ -1,7 +1,7 @@
 //! Which statements about a control can be built together.
 
 use super::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Start};
-use crate::gcm::spec::{EngineSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{GcmSpec, GhashSpec, LONGEST, SpecError, within};
 
 const fn apart(what: &'static str, excludes: &'static str) -> Result<(), SpecError> {
     Err(SpecError::Apart { what, excludes })
@@ -12,7 +12,7 @@ impl ControlSpec {
     ///
     /// # Errors
     /// A figure out of range, or two statements that exclude each other.
-    pub fn check(&self, engine: &EngineSpec) -> Result<(), SpecError> {
+    pub fn check(&self, engine: &GcmSpec) -> Result<(), SpecError> {
         within("control.passes", self.passes.into(), 0, 14)?;
         let latencies = [
             ("control.load", self.load),
@@ -47,7 +47,7 @@ impl ControlSpec {
         self.inputs_agree(engine)
     }
 
-    fn agree(&self, engine: &EngineSpec) -> Result<(), SpecError> {
+    fn agree(&self, engine: &GcmSpec) -> Result<(), SpecError> {
         let (aes, rounds) = (&engine.aes, engine.rounds()?);
         if engine.ghash.messages() > 1 || engine.ghash.tags() > 1 {
             return apart("control", "an authenticator of several messages or tags at a time, which runs freely");
@@ -142,7 +142,7 @@ impl ControlSpec {
         }
     }
 
-    fn inputs_agree(&self, engine: &EngineSpec) -> Result<(), SpecError> {
+    fn inputs_agree(&self, engine: &GcmSpec) -> Result<(), SpecError> {
         let (with_text, rounds) = (self.keystream == Keystream::WithText, engine.rounds()?);
         if self.inputs == Inputs::FirstKeystream && with_text {
             return apart("control.inputs = \"first_keystream\"", "keystream that is made with the text");

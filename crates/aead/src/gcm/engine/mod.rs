@@ -17,7 +17,7 @@ use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, GhashUnit};
 use super::message::{SealOpen, Shape};
-use super::spec::{EngineSpec, SpecError};
+use super::spec::{GcmSpec, SpecError};
 use hashing::Hasher;
 pub use looks::{Look, Purpose};
 pub use registers::Register;
@@ -139,7 +139,7 @@ impl EngineMessage {
 
 #[derive(Debug, Clone)]
 pub struct Engine {
-    spec: EngineSpec,
+    spec: GcmSpec,
     control: ControlSpec,
     sequence: Sequence,
     cycle: u64,
@@ -163,7 +163,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine at rest in cycle 0, without a key.
-    pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
+    pub fn new(spec: &GcmSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let rounds = spec.rounds()?;
         let control = spec.control.clone().unwrap_or_default();

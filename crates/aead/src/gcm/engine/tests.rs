@@ -7,7 +7,7 @@ use aws_lc_rs::aead;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
+fn ready(spec: &GcmSpec, key: &[u8]) -> Engine {
     let mut engine = Engine::new(spec).unwrap();
     engine.load_key(key).unwrap();
     engine
@@ -17,7 +17,7 @@ fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
 fn long_messages_equal_another_code_base() {
     let serial = || Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None });
     let designs = [
-        EngineSpec::four_lanes().ghash,
+        GcmSpec::four_lanes().ghash,
         GhashSpec::Serial { multiplier: multiplier(0, 1, 128), first_block: None },
         GhashSpec::Interleaved {
             ways: 9,
@@ -42,7 +42,7 @@ fn long_messages_equal_another_code_base() {
     let nonce = aead::Nonce::assume_unique_for_key(iv);
     let tag = sealer.seal_in_place_separate_tag(nonce, aead::Aad::from(&aad), &mut expected).unwrap();
     for ghash in designs {
-        let spec = EngineSpec { ghash, ..EngineSpec::four_lanes() };
+        let spec = GcmSpec { ghash, ..GcmSpec::four_lanes() };
         let mut engine = ready(&spec, &key);
         for (text, direction, other) in [(&plain, SealOpen::Seal, &expected), (&expected, SealOpen::Open, &plain)] {
             engine.start(&iv, &aad, text.len() as u64, direction).unwrap();
@@ -58,7 +58,7 @@ fn long_messages_equal_another_code_base() {
 
 #[test]
 fn what_the_engine_cannot_take_is_refused() {
-    let spec = EngineSpec::four_lanes();
+    let spec = GcmSpec::four_lanes();
     let mut engine = Engine::new(&spec).unwrap();
     assert_eq!(engine.load_key(&[0; 16]), Err(EngineError::KeyBits { expected: 256, got: 128 }));
     assert_eq!(engine.start(&[0; 12], &[], 0, SealOpen::Seal), Err(EngineError::NoKey));
@@ -68,12 +68,12 @@ fn what_the_engine_cannot_take_is_refused() {
     assert_eq!(engine.load_key(&[1; 32]), Err(EngineError::InUse));
     engine.run(&mut Vec::new()).unwrap();
     assert_eq!(engine.load_key(&[1; 32]), Ok(()));
-    assert!(Engine::new(&EngineSpec { key_bits: 64, ..spec }).is_err());
+    assert!(Engine::new(&GcmSpec { key_bits: 64, ..spec }).is_err());
 }
 
 #[test]
 fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
-    let (spec, key) = (EngineSpec::four_lanes(), pattern(4, 32));
+    let (spec, key) = (GcmSpec::four_lanes(), pattern(4, 32));
     let reference = bulk::Key::new(&key).unwrap();
     let mut engine = ready(&spec, &key);
     let mut events = Vec::new();
@@ -109,7 +109,7 @@ fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
 #[test]
 fn two_runs_show_the_same_events() {
     let run = || {
-        let mut engine = ready(&EngineSpec::four_lanes(), &pattern(6, 32));
+        let mut engine = ready(&GcmSpec::four_lanes(), &pattern(6, 32));
         let mut events = Vec::new();
         engine.start(&[1; 12], &[2; 5], 300, SealOpen::Open).unwrap();
         engine.offer(&pattern(7, 300));

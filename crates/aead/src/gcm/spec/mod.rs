@@ -11,8 +11,8 @@ use thiserror::Error;
 
 /// An AES-GCM engine: AES lanes in counter mode in front of a GHASH unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EngineSpec {
+#[serde(deny_unknown_fields, rename = "EngineSpec")]
+pub struct GcmSpec {
     /// Key size in bits: 128, 192 or 256.
     #[schemars(title = "key length (bits)")]
     pub key_bits: u32,
@@ -320,7 +320,7 @@ pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Re
 /// Latencies and intervals beyond this many cycles are refused: they are mistakes, and sums of them stay far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
-impl EngineSpec {
+impl GcmSpec {
     /// Says whether such an engine can be built.
     pub fn check(&self) -> Result<(), SpecError> {
         self.rounds()?;

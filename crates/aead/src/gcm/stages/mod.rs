@@ -14,7 +14,7 @@ mod tests;
 
 use super::engine::Engine;
 use super::message::SealOpen;
-use super::spec::EngineSpec;
+use super::spec::GcmSpec;
 use super::standalone::StandaloneError;
 use recorder::Recorder;
 use serde::{Serialize, Serializer};
@@ -152,12 +152,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(&mut Engine, &[StageValue]);
 ///
 /// # Errors
 /// An engine that cannot be built or never ends, or a key or an IV that it refuses.
-pub fn record(
-    spec: &EngineSpec,
-    given: &Given<'_>,
-    blocks: u64,
-    watch: Watch<'_>,
-) -> Result<Recording, StandaloneError> {
+pub fn record(spec: &GcmSpec, given: &Given<'_>, blocks: u64, watch: Watch<'_>) -> Result<Recording, StandaloneError> {
     let mut engine = Engine::new(spec)?;
     engine.load_key(given.key)?;
     engine.start(given.iv, given.aad, given.text.len() as u64, given.direction)?;

@@ -5,7 +5,7 @@ use crate::gcm::engine::{Engine, Event, Look, Purpose};
 use crate::gcm::field::Element;
 use crate::gcm::message::Shape;
 use crate::gcm::register::{Field, TABLE, WEIGHTING};
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gcm::standalone::{GIVE_UP_AFTER, StandaloneError};
 use rustc_hash::FxHashMap as Map;
 
@@ -35,7 +35,7 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(spec: &EngineSpec, given: &Given<'a>, blocks: u64) -> Self {
+    pub fn new(spec: &GcmSpec, given: &Given<'a>, blocks: u64) -> Self {
         let Given { key, iv, aad, text, direction } = *given;
         let shape =
             Shape { iv_bytes: iv.len() as u64, aad_bytes: aad.len() as u64, text_bytes: text.len() as u64, direction };

@@ -7,7 +7,7 @@ use crate::gcm::bulk::{BulkError, Key};
 use crate::gcm::counter;
 use crate::gcm::field::Element;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 
 /// A message in software AES-GCM.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<'a> Software<'a> {
     ///
     /// # Errors
     /// A key or an IV that AES-GCM does not have.
-    pub fn new(spec: &EngineSpec, given: Given<'a>) -> Result<Self, BulkError> {
+    pub fn new(spec: &GcmSpec, given: Given<'a>) -> Result<Self, BulkError> {
         let key = Key::new(given.key)?;
         let rounds = RoundKeys::expand(given.key).ok_or(BulkError::KeyBytes(given.key.len()))?;
         let j0 = key.j0(given.iv)?;

@@ -27,7 +27,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 }
 
 /// Records a message and hands the recording with its software to a check.
-fn recorded<R>(spec: &EngineSpec, plan: &Plan, blocks: u64, check: impl FnOnce(&Recording, &Software<'_>) -> R) -> R {
+fn recorded<R>(spec: &GcmSpec, plan: &Plan, blocks: u64, check: impl FnOnce(&Recording, &Software<'_>) -> R) -> R {
     let of = |label: u8, bytes| pattern(plan.seed.wrapping_add(label).into(), bytes);
     let (key, iv, aad, text) = (of(0, spec.key_bits as usize / 8), of(1, plan.iv), of(2, plan.aad), of(3, plan.text));
     let given = Given { key: &key, iv: &iv, aad: &aad, text: &text, direction: plan.direction };
@@ -40,7 +40,7 @@ fn count(recording: &Recording, stage: Stage) -> usize {
 }
 
 /// All stages are there, and each shows what software says.
-fn is_whole(spec: &EngineSpec, plan: &Plan) {
+fn is_whole(spec: &GcmSpec, plan: &Plan) {
     recorded(spec, plan, u64::MAX, |recording, software| {
         assert_eq!(software.parting(&recording.stages), None);
         assert!(recording.output == software.output() && recording.tags == software.tags());
@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn a_serial_unit_goes_through_the_values_of_the_standard(plan in any_plan()) {
         let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
-        let spec = EngineSpec { ghash: GhashSpec::Serial { multiplier, first_block: None }, ..EngineSpec::four_lanes() };
+        let spec = GcmSpec { ghash: GhashSpec::Serial { multiplier, first_block: None }, ..GcmSpec::four_lanes() };
         recorded(&spec, &Plan { iv: 12, text: plan.text.max(1), ..plan }, u64::MAX, |recording, _| {
             let of = |stage| recording.stages.iter().filter(move |one| one.stage == stage);
             let bytes = |stage: &StageValue| Element::from_partial(&stage.value);

@@ -38,7 +38,7 @@ fn lengths() -> impl Iterator<Item = (u64, u64)> {
     some.into_iter().flat_map(move |aad| some.into_iter().map(move |text| (aad, text)))
 }
 
-fn hold(name: &str, spec: &EngineSpec, core: impl Fn(u64, u64) -> Seen) {
+fn hold(name: &str, spec: &GcmSpec, core: impl Fn(u64, u64) -> Seen) {
     for (aad_blocks, blocks) in lengths() {
         for direction in [SealOpen::Seal, SealOpen::Open] {
             let bench = Bench { aad_blocks, blocks, direction, messages: 1, seed: 9, trace_blocks: 0 };
@@ -89,11 +89,11 @@ fn aes_of(rounds_in_hardware: u32) -> AesSpec {
     AesSpec { lanes: 1, rounds_in_hardware, registers_per_round: 1, start_interval: Cycles(1), keystream_blocks: 1 }
 }
 
-fn engine(aes: AesSpec, digits: u64, control: ControlSpec) -> EngineSpec {
+fn engine(aes: AesSpec, digits: u64, control: ControlSpec) -> GcmSpec {
     let multiplier = multiplier(digits, 1, 128 / digits as u32);
     let ghash = GhashSpec::Serial { multiplier, first_block: None };
-    let none = EngineSpec::four_lanes();
-    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
+    let none = GcmSpec::four_lanes();
+    GcmSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
 }
 
 /// A controller of six states over one AES unit and one digit-serial multiplier. The tag is the counter mode of J0 over the last product.

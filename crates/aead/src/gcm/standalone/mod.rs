@@ -23,8 +23,7 @@ use super::bulk::{BulkError, Key};
 use super::control::{ControlSpec, Origin};
 use super::engine::{Engine, EngineError, Event, Phase};
 use super::message::SealOpen;
-use super::spec::{EngineSpec, SpecError};
-use serde::Serialize;
+use super::spec::{GcmSpec, SpecError};
 use thiserror::Error;
 pub use trace::{BlockTrace, RegisterTrace, Trace};
 
@@ -53,8 +52,12 @@ pub enum StandaloneError {
     },
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The scheme, as its standard calls it.
+    pub scheme: &'static str,
+    /// How often text passes through the engine.
+    pub passes: u32,
     pub key: String,
     pub messages: Vec<MessageOutcome>,
     /// The first blocks of the first message, register by register.
@@ -68,7 +71,7 @@ pub(super) const GIVE_UP_AFTER: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 }
 ///
 /// # Errors
 /// An engine that cannot be built or never ends, or one whose bytes are not AES-GCM's.
-pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
+pub fn run(spec: &GcmSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let key = bench.key(spec.key_bits);
     let mut engine = Engine::new(spec)?;
     let reference = Key::new(&key)?;
@@ -77,7 +80,8 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError>
     let mut bed = Bed { format: ChainFormat::of(&spec.ghash), engine, trace, events: Vec::new(), read: 0 };
     let messages =
         (0..bench.messages).map(|number| bed.message(&reference, bench, number)).collect::<Result<_, _>>()?;
-    Ok(Outcome { key: hex::encode(&key), messages, trace: bed.trace.and_then(trace::Recorder::finish) })
+    let trace = bed.trace.and_then(trace::Recorder::finish);
+    Ok(Outcome { scheme: "AES-GCM", passes: 1, key: hex::encode(&key), messages, trace })
 }
 
 struct Bed {
@@ -154,7 +158,7 @@ impl Bed {
         let mut cipher = plain.clone();
         let mut chains = Chains::new(self.format, reference, &iv, &aad, SealOpen::Seal)?;
         chains.update(reference, &mut cipher);
-        let expected: Vec<u8> = chains.tags(reference).flatten().collect();
+        let expected: Vec<u8> = chains.on_wire(reference);
         let (input, output) = bench.ways(plain, cipher);
         let start = self.engine.cycle();
         if let Some(trace) = self.trace.as_mut().filter(|_| number == 0) {
@@ -237,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_second_message_finds_key_and_powers() {
-        let messages = run(&EngineSpec::four_lanes(), &bench(1, 8, SealOpen::Seal, 3)).unwrap().messages;
+        let messages = run(&GcmSpec::four_lanes(), &bench(1, 8, SealOpen::Seal, 3)).unwrap().messages;
         assert!(messages[0].metrics.total_cycles > messages[1].metrics.total_cycles);
         assert_eq!(messages[1].metrics, messages[2].metrics);
         assert_ne!(messages[1].iv, messages[2].iv);
@@ -245,7 +249,7 @@ mod tests {
 
     #[test]
     fn without_text_what_belongs_to_text_does_not_apply() {
-        let metrics = run(&EngineSpec::four_lanes(), &bench(1, 0, SealOpen::Seal, 1)).unwrap().messages[0].metrics;
+        let metrics = run(&GcmSpec::four_lanes(), &bench(1, 0, SealOpen::Seal, 1)).unwrap().messages[0].metrics;
         assert!(metrics.setup_cycles.is_some() && metrics.total_cycles.is_some());
         assert_eq!((metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles), (None, None, None));
         assert_eq!(metrics.cycles_per_block, None);
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_trace_ends_each_block_in_the_keystream_that_it_is_sealed_with() {
-        let outcome = run(&EngineSpec::four_lanes(), &bench(2, 5, SealOpen::Seal, 1)).unwrap();
+        let outcome = run(&GcmSpec::four_lanes(), &bench(2, 5, SealOpen::Seal, 1)).unwrap();
         let trace = outcome.trace.unwrap();
         assert_eq!(trace.blocks.len(), 2);
         for block in &trace.blocks {

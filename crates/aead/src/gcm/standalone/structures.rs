@@ -15,7 +15,7 @@ fn bench(a: i64, n: i64, direction: SealOpen, messages: u32) -> Bench {
 }
 
 /// A pipelined lane and a GHASH unit of `ghash` cycles per block.
-fn pipelined(ghash: u64, control: ControlSpec) -> EngineSpec {
+fn pipelined(ghash: u64, control: ControlSpec) -> GcmSpec {
     let aes = AesSpec {
         lanes: 1,
         rounds_in_hardware: 14,
@@ -24,14 +24,14 @@ fn pipelined(ghash: u64, control: ControlSpec) -> EngineSpec {
         keystream_blocks: if control.keystream == Keystream::Ahead { 64 } else { 1 },
     };
     let ghash = GhashSpec::Serial { multiplier: multiplier(ghash - 1, 1, 128), first_block: None };
-    let none = EngineSpec::four_lanes();
-    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
+    let none = GcmSpec::four_lanes();
+    GcmSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
 }
 
 /// A small core: one round, one block at a time, text with its counter, tag in the cycle of GHASH's value.
-fn small(ghash: u64, control: ControlSpec) -> EngineSpec {
+fn small(ghash: u64, control: ControlSpec) -> GcmSpec {
     let spec = pipelined(ghash, small_control(control));
-    EngineSpec { aes: AesSpec { rounds_in_hardware: 1, ..spec.aes }, ..spec }
+    GcmSpec { aes: AesSpec { rounds_in_hardware: 1, ..spec.aes }, ..spec }
 }
 
 fn small_control(control: ControlSpec) -> ControlSpec {
@@ -45,11 +45,11 @@ fn small_control(control: ControlSpec) -> ControlSpec {
     }
 }
 
-fn metrics(spec: &EngineSpec, a: i64, n: i64) -> Metrics {
+fn metrics(spec: &GcmSpec, a: i64, n: i64) -> Metrics {
     run(spec, &bench(a, n, SealOpen::Seal, 1)).unwrap().messages[0].metrics
 }
 
-fn total(spec: &EngineSpec, a: i64, n: i64) -> i64 {
+fn total(spec: &GcmSpec, a: i64, n: i64) -> i64 {
     metrics(spec, a, n).total_cycles.unwrap()
 }
 
@@ -305,7 +305,7 @@ fn text_with_its_counter_may_enter_with_the_last_aad() {
 }
 
 /// A streaming core: three cycles of key expansion, then a block per cycle.
-fn streaming(ghash: u64, control: ControlSpec) -> EngineSpec {
+fn streaming(ghash: u64, control: ControlSpec) -> GcmSpec {
     let control = ControlSpec {
         start: Start::BehindH,
         inputs: Inputs::Key,
@@ -313,7 +313,7 @@ fn streaming(ghash: u64, control: ControlSpec) -> EngineSpec {
         shared_port: control.first_counter == FirstCounter::Free,
         ..small_control(control)
     };
-    EngineSpec { key_setup: Cycles(3), ..pipelined(ghash, control) }
+    GcmSpec { key_setup: Cycles(3), ..pipelined(ghash, control) }
 }
 
 #[test]
@@ -411,15 +411,15 @@ type Change = fn(&mut ControlSpec);
 #[test]
 fn what_cannot_be_built_together_is_refused_with_its_reason() {
     use FirstCounter::{WithFirstText, WithLastAad};
-    let of = |change: Change, spec: EngineSpec| {
+    let of = |change: Change, spec: GcmSpec| {
         let mut control = spec.control.clone().unwrap();
         change(&mut control);
-        EngineSpec { control: Some(control), ..spec }.check().unwrap_err().to_string()
+        GcmSpec { control: Some(control), ..spec }.check().unwrap_err().to_string()
     };
     let (ahead, small) = (|| pipelined(1, ControlSpec::default()), || small(1, ControlSpec::default()));
     let stream = || streaming(1, ControlSpec::default());
-    let folded = || EngineSpec { ghash: EngineSpec::four_lanes().ghash, ..pipelined(1, ControlSpec::default()) };
-    let refused: [(Change, EngineSpec, &str); 23] = [
+    let folded = || GcmSpec { ghash: GcmSpec::four_lanes().ghash, ..pipelined(1, ControlSpec::default()) };
+    let refused: [(Change, GcmSpec, &str); 23] = [
         (|c| (c.mask, c.inputs) = (Mask::Last, Inputs::Mask), ahead(), "wait for the mask"),
         (|c| (c.first_counter, c.inputs) = (WithLastAad, Inputs::FirstKeystream), ahead(), "neither could begin"),
         (|c| c.first_counter = WithFirstText, small(), "leave it \"free\""),

@@ -6,7 +6,7 @@ use crate::gcm::counter;
 use crate::gcm::engine::Engine;
 use crate::gcm::field::Element;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(key: &[u8], blocks: u64, spec: &EngineSpec) -> Self {
+    pub(super) fn new(key: &[u8], blocks: u64, spec: &GcmSpec) -> Self {
         // Twice a product and its way into an accumulator.
         let settling = 2 * spec.ghash.multiplier().latency() + 4;
         Self { keys: RoundKeys::expand(key), blocks, trace: None, seen: BTreeMap::new(), left: None, settling }

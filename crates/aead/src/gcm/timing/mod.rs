@@ -31,7 +31,7 @@ mod tests;
 
 use super::ghash::{GhashTiming, Taken, TimingModel};
 use super::message::{SealOpen, Shape};
-use super::spec::{EngineSpec, GhashSpec, MultiplierSpec, SpecError};
+use super::spec::{GcmSpec, GhashSpec, MultiplierSpec, SpecError};
 use crate::units::Cycles;
 use keystream::Keystream;
 
@@ -116,7 +116,7 @@ pub struct Timing {
 
 impl Timing {
     /// An engine at rest in cycle 0, without a key.
-    pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
+    pub fn new(spec: &GcmSpec) -> Result<Self, SpecError> {
         spec.check()?;
         if spec.control.is_some() {
             return Err(SpecError::Controlled);
@@ -148,20 +148,20 @@ impl Timing {
     }
 
     /// The AES lanes of an engine whose GHASH is elsewhere: a message ends once its mask is there and its last text is through.
-    pub fn of_aes(spec: &EngineSpec) -> Result<Self, SpecError> {
+    pub fn of_aes(spec: &GcmSpec) -> Result<Self, SpecError> {
         let multiplier = MultiplierSpec { product: Cycles(1), reduction: Cycles(0), ..spec.ghash.multiplier().clone() };
         let ghash = GhashSpec::Aggregated {
             width: spec.aes.lanes,
             groups: 1,
             multiplier: MultiplierSpec { digit_bits: 128, ..multiplier },
         };
-        let mut timing = Self::new(&EngineSpec { ghash, ..spec.clone() })?;
+        let mut timing = Self::new(&GcmSpec { ghash, ..spec.clone() })?;
         timing.keystream = Keystream::new(&spec.aes, spec.rounds()?, spec.ghash.tags());
         Ok(timing)
     }
 
     /// The GHASH of an engine whose AES lanes are elsewhere: it takes ciphertext as it comes.
-    pub fn of_ghash(spec: &EngineSpec) -> Result<Self, SpecError> {
+    pub fn of_ghash(spec: &GcmSpec) -> Result<Self, SpecError> {
         let mut timing = Self::new(spec)?;
         // H comes through the lanes of whoever loads the key.
         timing.key_setup += spec.aes.latency(spec.rounds()?);

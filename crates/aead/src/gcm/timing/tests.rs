@@ -62,7 +62,7 @@ struct Seen {
 
 /// The tags of a message by the bulk bytes.
 fn tags_of(
-    spec: &EngineSpec,
+    spec: &GcmSpec,
     key: &bulk::Key,
     message: &Planned,
     (iv, aad, mut text): (Vec<u8>, Vec<u8>, Vec<u8>),
@@ -74,7 +74,7 @@ fn tags_of(
 }
 
 /// Runs the structural engine through the plan; checks its bytes on the way.
-fn structural(spec: &EngineSpec, messages: &[Planned]) -> (u64, Seen) {
+fn structural(spec: &GcmSpec, messages: &[Planned]) -> (u64, Seen) {
     let mut engine = Engine::new(spec).unwrap();
     let raw = pattern(77, spec.key_bits as usize / 8);
     engine.load_key(&raw).unwrap();
@@ -152,7 +152,7 @@ fn contents(number: usize, message: &Planned) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 }
 
 /// The same plan through the timing; checks each burst against the blocks that the structural engine took.
-fn timing(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) {
+fn timing(spec: &GcmSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) {
     let mut timing = Timing::new(spec).unwrap();
     let ready = timing.load_key(0);
     let plan = arrivals(messages, ready + 1);
@@ -178,7 +178,7 @@ fn timing(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) 
     (ready, seen)
 }
 
-fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
+fn lockstep(spec: &GcmSpec, messages: &[Planned]) {
     let (ready, truth) = structural(spec, messages);
     let (predicted, seen) = timing(spec, messages, &truth);
     assert_eq!(predicted, ready, "key ready");
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-fn opened(spec: &EngineSpec, bytes: u64) -> (Timing, u64) {
+fn opened(spec: &GcmSpec, bytes: u64) -> (Timing, u64) {
     let mut timing = Timing::new(spec).unwrap();
     let ready = timing.load_key(0);
     timing.start(ready, 0, bytes, SealOpen::Open);
@@ -204,7 +204,7 @@ fn opened(spec: &EngineSpec, bytes: u64) -> (Timing, u64) {
 
 #[test]
 fn the_set_up_is_key_expansion_then_h_then_its_powers() {
-    let (timing, ready) = opened(&EngineSpec::four_lanes(), 0);
+    let (timing, ready) = opened(&GcmSpec::four_lanes(), 0);
     // 14 cycles of expansion, 14 rounds, 16 powers of H.
     assert_eq!(ready, 14 + 14 + timing.ghash.power_setup());
     assert_eq!(timing.may_start(3), ready);
@@ -212,14 +212,14 @@ fn the_set_up_is_key_expansion_then_h_then_its_powers() {
 
 #[test]
 fn keystream_stands_one_latency_after_the_start_and_not_before() {
-    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    let (mut timing, ready) = opened(&GcmSpec::four_lanes(), 4096);
     // Block 0 is the mask: the first three text blocks are keyed next to it, the others in the cycles after.
     let accepted = timing.accept(ready, 48);
     assert_eq!((accepted.consumed, accepted.out, accepted.limit), (ready + 14, ready + 15, Limit::Aes));
-    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    let (mut timing, ready) = opened(&GcmSpec::four_lanes(), 4096);
     let accepted = timing.accept(ready + 14, 48);
     assert_eq!((accepted.consumed, accepted.limit), (ready + 14, Limit::Data));
-    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    let (mut timing, ready) = opened(&GcmSpec::four_lanes(), 4096);
     assert_eq!(timing.accept(ready + 14, 64).consumed, ready + 15, "the fourth is a cycle behind");
 }
 
@@ -227,7 +227,7 @@ fn keystream_stands_one_latency_after_the_start_and_not_before() {
 fn four_lanes_carry_64_bytes_per_cycle() {
     let bytes = 1 << 20;
     for direction in [SealOpen::Open, SealOpen::Seal] {
-        let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+        let mut timing = Timing::new(&GcmSpec::four_lanes()).unwrap();
         let ready = timing.load_key(0);
         timing.start(ready, 0, bytes, direction);
         let first = timing.accept(ready + 40, 256);
@@ -242,7 +242,7 @@ fn four_lanes_carry_64_bytes_per_cycle() {
 
 #[test]
 fn keystream_made_ahead_is_bounded_by_its_fifo() {
-    let mut spec = EngineSpec::four_lanes();
+    let mut spec = GcmSpec::four_lanes();
     // A block's room is taken from its start to its use: in the steady state, blocks / (14 rounds + 1) per cycle.
     for (blocks, rate) in [(15, (15, 15)), (30, (30, 15)), (60, (60, 15)), (59, (59, 15))] {
         spec.aes.keystream_blocks = blocks;
@@ -257,7 +257,7 @@ fn keystream_made_ahead_is_bounded_by_its_fifo() {
 
 /// Cycles from one tag to the next, of sealed or opened messages of 64 blocks that are all there.
 fn period(ghash: GhashSpec, direction: SealOpen) -> u64 {
-    let mut timing = Timing::new(&EngineSpec { ghash, ..EngineSpec::four_lanes() }).unwrap();
+    let mut timing = Timing::new(&GcmSpec { ghash, ..GcmSpec::four_lanes() }).unwrap();
     let ready = timing.load_key(0);
     let tags: Vec<u64> = (0..80)
         .map(|_| {
@@ -293,14 +293,14 @@ fn messages_on_different_units_go_side_by_side_as_far_as_the_buffers_hold_them()
 fn a_slow_ghash_is_named_as_the_limit() {
     let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
     let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
-    let (mut timing, ready) = opened(&EngineSpec { ghash, ..EngineSpec::four_lanes() }, 16 * 200);
+    let (mut timing, ready) = opened(&GcmSpec { ghash, ..GcmSpec::four_lanes() }, 16 * 200);
     let accepted = timing.accept(ready + 50, 16 * 100);
     assert_eq!((accepted.consumed, accepted.limit), (ready + 50 + 2 * 99, Limit::Ghash));
 }
 
 #[test]
 fn bytes_of_an_incomplete_block_wait_for_the_rest() {
-    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 33);
+    let (mut timing, ready) = opened(&GcmSpec::four_lanes(), 33);
     assert_eq!(timing.accept(ready + 50, 20).consumed, ready + 50);
     assert_eq!(timing.accept(ready + 60, 11).consumed, ready + 50);
     assert_eq!(timing.accept(ready + 70, 1).consumed, ready + 70);
@@ -311,7 +311,7 @@ fn bytes_of_an_incomplete_block_wait_for_the_rest() {
 
 #[test]
 fn work_is_counted_once_and_up_to_the_cycle_asked_for() {
-    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 512);
+    let (mut timing, ready) = opened(&GcmSpec::four_lanes(), 512);
     assert_eq!(timing.busy(ready), ready, "the key load");
     timing.accept(ready + 100, 256);
     timing.accept(ready + 200, 256);
@@ -327,7 +327,7 @@ fn a_part_ends_when_its_own_blocks_are_hashed_and_the_message_after_it_is_whole_
     // One block per cycle of latency 4, taken in cycle t: known 4 cycles later.
     let multiplier = crate::gcm::arbitrary::multiplier(3, 1, 128);
     let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
-    let mut timing = Timing::new(&EngineSpec { ghash, ..EngineSpec::four_lanes() }).unwrap();
+    let mut timing = Timing::new(&GcmSpec { ghash, ..GcmSpec::four_lanes() }).unwrap();
     let ready = timing.load_key(0);
     timing.start_part(ready, 160, SealOpen::Open);
     let last = timing.accept(ready + 100, 160).consumed;
@@ -353,7 +353,7 @@ fn back_to_back(timing: &mut Timing, direction: SealOpen, blocks: u64, messages:
 fn a_ghash_alone_takes_text_at_its_own_rate_whatever_lanes_there_are() {
     for (product, reduction) in [(1, 0), (2, 0), (3, 1), (5, 4)] {
         for interval in [1, 50] {
-            let mut spec = EngineSpec::four_lanes();
+            let mut spec = GcmSpec::four_lanes();
             spec.aes.start_interval = Cycles(interval);
             let (product, reduction) = (Cycles(product), Cycles(reduction));
             let multiplier = MultiplierSpec { product, reduction, ..spec.ghash.multiplier().clone() };
@@ -366,13 +366,13 @@ fn a_ghash_alone_takes_text_at_its_own_rate_whatever_lanes_there_are() {
             assert_eq!(seen[0].1 - seen[0].0, 2 * latency + 1, "{latency} {interval}");
         }
     }
-    let wide = EngineSpec {
+    let wide = GcmSpec {
         ghash: GhashSpec::Aggregated {
             width: 64,
             groups: 4,
-            multiplier: EngineSpec::four_lanes().ghash.multiplier().clone(),
+            multiplier: GcmSpec::four_lanes().ghash.multiplier().clone(),
         },
-        ..EngineSpec::four_lanes()
+        ..GcmSpec::four_lanes()
     };
     let seen = back_to_back(&mut Timing::of_ghash(&wide).unwrap(), SealOpen::Open, 6400, 1);
     assert_eq!(seen[0].0, 99, "64 blocks in each of a hundred cycles, through no lane");
@@ -381,7 +381,7 @@ fn a_ghash_alone_takes_text_at_its_own_rate_whatever_lanes_there_are() {
 #[test]
 fn lanes_alone_take_text_at_their_own_rate_whatever_ghash_there_is() {
     for (lanes, interval) in [(1, 1), (1, 3), (4, 3), (4, 1)] {
-        let mut spec = EngineSpec::four_lanes();
+        let mut spec = GcmSpec::four_lanes();
         (spec.aes.lanes, spec.aes.start_interval) = (lanes, Cycles(interval));
         let multiplier = MultiplierSpec { product: Cycles(60), ..spec.ghash.multiplier().clone() };
         spec.ghash = GhashSpec::Serial { multiplier, first_block: None };

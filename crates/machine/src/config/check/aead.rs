@@ -8,13 +8,13 @@ use crate::gpu::spec::{Common, Sharing, TagPlacement};
 
 /// Why the machine is refused, if it is.
 pub(super) fn broken(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
-    let engine = || aead.check().err().map(|error| error.to_string());
+    let engine = || aead.model().check().err().map(|error| error.to_string());
     engine().or_else(|| elsewhere(aead, machine)).or_else(|| of_gcm(machine)).or_else(|| odd_pieces(aead, machine))
 }
 
 /// What would have to be sealed or opened other than whole, by a copy engine.
 fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
-    let name = aead.scheme()?.name();
+    let name = aead.model().scheme()?.name();
     match (machine.copy_engine.sharing, machine.copy_engine.common()) {
         (Some(Sharing::Split), _) => {
             return Some(format!(

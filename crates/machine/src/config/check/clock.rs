@@ -3,7 +3,7 @@
 use super::{MachineSpec, Rule, rule};
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::{Library, parts};
-use crate::gcm::spec::{ClockCheck, EngineSpec};
+use crate::gcm::spec::ClockCheck;
 
 const REMEDY: &str = "write the cycles that are named, or a lower clock; engine.check = \"warn\" simulates it as it is; `sealsim engine --fmax` shows every stage";
 
@@ -27,19 +27,16 @@ impl MachineSpec {
         let opens = self.copy_engine.open_ghash.as_ref();
         let valid = self.engine.check().is_ok()
             && opens.is_none_or(|ghash| ghash.check().is_ok())
-            && self.aead.as_ref().is_none_or(|aead| aead.check().is_ok());
+            && self.aead.as_ref().is_none_or(|aead| aead.model().check().is_ok());
         if !valid || !self.sealed_path() || self.sealing_sms().is_some() {
             return None;
         }
         let (at, library) = (self.copy_engine.clock_of_engines(), Library::shipped());
-        let mut timing = match &self.aead {
-            Some(aead) => clock::aead(aead, at, library)?,
-            None => clock::engine(&self.engine, at, library),
-        };
-        if let Some(open) = opens.filter(|_| self.aead.is_none()) {
-            let opens = EngineSpec { ghash: open.clone(), ..self.engine.clone() };
+        let mut timing = clock::engine(&self.sealing().model().hardware(), at, library)?;
+        if opens.is_some() {
             let differs = |stage: &Stage| !timing.stages.contains(stage);
-            let others: Vec<Stage> = clock::engine(&opens, at, library).stages.into_iter().filter(differs).collect();
+            let opens = clock::engine(&self.opening().model().hardware(), at, library)?.stages;
+            let others: Vec<Stage> = opens.into_iter().filter(differs).collect();
             timing.stages.extend(others);
         }
         let (depth, skid) = (self.tag_queue.depth, self.tag_queue.release.ahead(1) > 0);

@@ -53,7 +53,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("tag_queue.fetch", "write tag_queue.fetch = \"before_data\"", |m| {
         // An inline tag is late whatever stands here: see `aead`.
         let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
-        let late = m.sealing().opens_by_tag() && m.tag_queue.fetch == TagFetch::AfterData && !inline;
+        let late = m.sealing().model().opens_by_tag() && m.tag_queue.fetch == TagFetch::AfterData && !inline;
         late.then(|| "the tag seeds the keystream with which AES-GCM-SIV opens, and has to come before the text".into())
     }),
     rule("copy_engine.read_buffer", "write at least link.max_read_request and copy_engine.burst", |m| {

@@ -28,9 +28,9 @@ use super::{
     spec::Protection,
 };
 use crate::{
+    aead::{spec::EngineSpec, timing::EngineTiming},
     gcm::{message::SealOpen, part::Part, spec::SpecError},
     ports,
-    sealing::{EngineTiming, SealingSpec},
     sim::{Activity, Clock, In, Now, Signals, Stall, Tx, Unit, Wake},
     units::Femtos,
 };
@@ -49,7 +49,7 @@ ports! {
 /// An engine, and when it took what is in front of it.
 #[derive(Debug)]
 struct OpeningEngine {
-    timing: EngineTiming,
+    timing: Box<dyn EngineTiming>,
     taken: VecDeque<u64>,
     /// When its last message was through.
     free: u64,
@@ -76,7 +76,7 @@ impl Receiver {
     pub fn new(
         (gpu, expected): (u8, Vec<Vec<u64>>),
         framing: Framing,
-        protection: Option<(Protection, &SealingSpec)>,
+        protection: Option<(Protection, &EngineSpec)>,
         keys: Option<PairKeys>,
         (read_latency, write_latency, clock): (Femtos, Femtos, Clock),
     ) -> Result<Self, SpecError> {
@@ -86,9 +86,7 @@ impl Receiver {
                 let used = if protection.stored { banks.is_empty() } else { !sizes.is_empty() };
                 let count = if used { protection.engines.max(1) } else { 0 };
                 let seats: Result<Vec<_>, SpecError> = (0..count)
-                    .map(|_| {
-                        Ok(OpeningEngine { timing: keyed(EngineTiming::new(spec)?), taken: VecDeque::new(), free: 0 })
-                    })
+                    .map(|_| Ok(OpeningEngine { timing: keyed(spec.timing()?), taken: VecDeque::new(), free: 0 }))
                     .collect();
                 banks.push(seats?);
             }
@@ -100,7 +98,7 @@ impl Receiver {
             gpu,
             framing,
             protection: protection_of,
-            compare: protection.map_or(0, |(_, spec)| spec.compare().0),
+            compare: protection.map_or(0, |(_, spec)| spec.model().compare().0),
             keys,
             read_latency: clock.cycles_in(read_latency),
             write_latency: Femtos(write_latency.0.max(1)),
@@ -130,10 +128,9 @@ impl Receiver {
         let begins = opening.came == 0;
         opening.fits(packet, self.framing.payload, self.protection.as_ref())?;
         if begins && let Some(keys) = self.keys.as_ref().filter(|_| self.protection.is_some()) {
-            opening.message = keys.begin(source, self.gpu, packet.message, SealOpen::Open);
+            opening.message = keys.begin((source, self.gpu), packet.message, opening.bytes, SealOpen::Open);
         }
-        let key = self.keys.as_ref().and_then(|keys| keys.of(source, self.gpu));
-        opening.take(packet, key);
+        opening.take(packet);
         let Some(protection) = self.protection else {
             if opening.whole() {
                 self.verdicts.insert((now.cycle, source, packet.message));
@@ -190,8 +187,7 @@ impl Receiver {
         {
             self.verdicts.pop_first();
             let flow = &mut self.flows[usize::from(source)];
-            let key = self.keys.as_ref().and_then(|keys| keys.of(source, self.gpu));
-            if !flow.verdict(number, key) {
+            if !flow.verdict(number, self.keys.is_some()) {
                 let what = format!("GPU {} refuses message {number} of GPU {source}: wrong tag", self.gpu);
                 return ports.signals.fail(&what);
             }

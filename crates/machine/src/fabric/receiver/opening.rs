@@ -1,9 +1,9 @@
 //! A message that is being received.
 
 use crate::{
+    aead::stream::Stream,
     fabric::{packet::Packet, spec::Protection},
     pcie::packet::Payload,
-    sealing::{Key, Message},
 };
 
 /// A message of which parts have come, or may come.
@@ -18,7 +18,7 @@ pub(super) struct Opening {
     sealed: bool,
     tag: Payload,
     /// What opens it, in a run with bytes.
-    pub message: Option<Message>,
+    pub message: Option<Stream>,
     /// Its text as far as it has come, opened.
     pub text: Option<Vec<u8>>,
     /// Whether it was found right.
@@ -48,16 +48,14 @@ impl Opening {
         }
     }
 
-    pub fn take(&mut self, packet: &Packet, key: Option<&Key>) {
+    pub fn take(&mut self, packet: &Packet) {
         self.came += u64::from(packet.bytes);
         if packet.tagged {
             (self.tagged, self.tag) = (true, packet.tag.clone());
         }
         let Some(bytes) = packet.text.bytes() else { return };
         let mut text = bytes.to_vec();
-        if let (Some(message), Some(key)) = (&mut self.message, key) {
-            message.update(key, &mut text);
-        }
+        self.message.iter_mut().for_each(|message| message.update(&mut text));
         self.text.get_or_insert_default().extend(text);
     }
 
@@ -66,12 +64,12 @@ impl Opening {
         self.came == self.bytes && (self.tagged || !self.sealed)
     }
 
-    /// Whether its tag is that of its text. Without a key nothing is sealed, or the run carries no bytes and has no faults.
-    pub fn is_right(&self, key: Option<&Key>) -> bool {
-        match (&self.message, key) {
-            (_, None) => true,
-            (Some(message), Some(key)) => self.tag.bytes() == Some(&message.tags(key)[..]),
-            (None, Some(_)) => !self.sealed,
+    /// Whether its tag is that of its text. Without keys nothing is sealed, or the run carries no bytes and has no faults.
+    pub fn is_right(&self, keyed: bool) -> bool {
+        match &self.message {
+            _ if !keyed => true,
+            Some(message) => self.tag.bytes() == Some(&message.tag()[..]),
+            None => !self.sealed,
         }
     }
 }
@@ -79,13 +77,11 @@ impl Opening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gcm::bulk;
 
     #[test]
     fn a_sealed_message_without_anything_that_opens_it_is_never_right() {
-        let key = Key::from(bulk::Key::new(&[7; 32]).unwrap());
         let sealed = Opening::new(0, 16, true);
-        assert!(!sealed.is_right(Some(&key)) && sealed.is_right(None));
-        assert!(Opening::new(0, 16, false).is_right(Some(&key)));
+        assert!(!sealed.is_right(true) && sealed.is_right(false));
+        assert!(Opening::new(0, 16, false).is_right(true));
     }
 }

@@ -145,7 +145,6 @@ impl Pce {
 
     /// Passes bytes through the engine, if they are sealed here, and puts them into the outbox.
     fn emit(&mut self, number: u64, bytes: u64, text: Payload, now: Now) {
-        let keys = self.keys.clone();
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
         let kind = transfer.job.kind;
@@ -153,10 +152,10 @@ impl Pce {
             tell(&self.meter, now.cycle, || EngineInput::Text(text.clone()));
         }
         let target = transfer.job.destination + transfer.fed;
-        let payload = match (&keys, &mut transfer.stream, text.bytes()) {
-            (Some(keys), Some(stream), Some(plain)) => {
+        let payload = match (&mut transfer.stream, text.bytes()) {
+            (Some(stream), Some(plain)) => {
                 let mut sealed = plain.to_vec();
-                stream.update(&keys.d2h, &mut sealed);
+                stream.update(&mut sealed);
                 Payload::of(sealed)
             }
             _ => match &transfer.sealed {
@@ -185,7 +184,6 @@ impl Pce {
 
     /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end gets its share of the tag.
     pub(super) fn finish_out(&mut self, number: u64, now: Now) {
-        let keys = self.keys.clone();
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == LaunchKind::Seal {
             let transfer = &mut self.transfers[place];
@@ -198,9 +196,9 @@ impl Pce {
                 }
                 _ => transfer.tag_stands.unwrap_or(now.cycle),
             };
-            let tag = match (&keys, &mut transfer.stream, &transfer.sealed) {
-                (_, _, Some(sealed)) => sealed.tag.clone(),
-                (Some(keys), Some(stream), _) => stream.tags(&keys.d2h),
+            let tag = match (&mut transfer.stream, &transfer.sealed) {
+                (_, Some(sealed)) => sealed.tag.clone(),
+                (Some(stream), _) => stream.tags(),
                 _ => stand_in(&job, self.format),
             };
             self.registers.end(transfer.stream.take().and_then(Text::struck));

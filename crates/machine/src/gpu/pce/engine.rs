@@ -6,8 +6,8 @@
 
 use super::weight::Weight;
 use crate::{
+    aead::timing::EngineTiming,
     gcm::{message::SealOpen, part::Part, timing::Accepted},
-    sealing::EngineTiming,
     sim::Clock,
 };
 
@@ -36,7 +36,7 @@ impl Crossing {
 
 #[derive(Debug)]
 pub(super) struct Engine {
-    timing: EngineTiming,
+    timing: Box<dyn EngineTiming>,
     weight: Weight,
     crossing: Crossing,
 }
@@ -44,7 +44,7 @@ pub(super) struct Engine {
 impl Engine {
     /// An engine without messages, with a weight whose product takes so many cycles. Its key is loaded from cycle 0 on; a message that came before the
     /// powers of H stand would wait for them.
-    pub fn new(mut timing: EngineTiming, product: u64, crossing: Crossing) -> Self {
+    pub fn new(mut timing: Box<dyn EngineTiming>, product: u64, crossing: Crossing) -> Self {
         timing.load_key(0);
         Self { timing, weight: Weight::new(product), crossing }
     }

@@ -42,14 +42,14 @@ impl Pce {
             let key = if direction == SealOpen::Seal { &keys.d2h } else { &keys.h2d };
             let struck = self.registers.begin((self.spec.own_engine(), key), nonce, part, direction, cycle);
             let text = match (struck, piece) {
-                (Some(message), _) => Some(Text::of_struck(self.format, message, direction)),
-                (None, Some((tag, piece))) => Text::of_part(piece, Some(tag), key, nonce, direction),
-                (None, None) => Text::new(self.format, key, nonce, part, direction),
+                (Some(message), _) => Some(Text::of_struck(key.format(), message, direction)),
+                (None, Some((tag, piece))) => key.begin_part(nonce, piece, Some(tag), direction).map(Text::Sound),
+                (None, None) => key.begin(nonce, part, direction).map(Text::Sound),
             };
             match direction {
                 SealOpen::Seal => transfer.stream = text,
                 SealOpen::Open => {
-                    transfer.opening = text.map(|text| Opening::of(&self.worker, keys, text, part.bytes));
+                    transfer.opening = text.map(|text| Opening::new(&self.worker, text, part.bytes));
                 }
             }
             return;

@@ -1,4 +1,4 @@
-//! A physical copy engine (PCE) with the engine that seals and opens in it: AES-GCM or [another AEAD](crate::sealing).
+//! A physical copy engine (PCE) with the engine that seals and opens in it: AES-GCM or [another AEAD](crate::aead).
 //!
 //! ```text
 //!                      +--------------------------------------------+
@@ -50,7 +50,7 @@ pub(in crate::gpu) mod opening;
 mod quarantine;
 mod registers;
 mod shared;
-mod text;
+pub(in crate::gpu) mod text;
 mod transfer;
 mod weight;
 mod work;
@@ -63,8 +63,9 @@ use super::{
     work::{Done, LaunchKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
+    aead::{bytes::WireFormat, path::PathKey, spec::EngineSpec, timing::EngineTiming},
     gcm::{
-        spec::{EngineSpec, SpecError},
+        spec::{GcmSpec, SpecError},
         timing::{Limit, Timing},
         worker::Worker,
     },
@@ -73,7 +74,6 @@ use crate::{
         split::MaxSize,
     },
     ports,
-    sealing::{EngineTiming, Format, Key, SealingSpec},
     sim::{
         Activity, Armed, Clock, ErrorLog, ErrorSignal, In, Level, Meter, Now, Out, Ring, Rx, Signalled, Signals, Stall,
         Tx, Unit, Wake,
@@ -94,15 +94,15 @@ pub use shared::EnginePorts;
 
 #[derive(Debug)]
 pub struct Keys {
-    pub h2d: Key,
-    pub d2h: Key,
+    pub h2d: PathKey,
+    pub d2h: PathKey,
 }
 
 #[derive(Debug, Clone)]
 pub struct PceSpec {
     pub copy_engine: CopyEngineSpec,
     /// Its engine, where confidential computing is on.
-    pub engine: Option<SealingSpec>,
+    pub engine: Option<EngineSpec>,
     /// Where that engine, or its GHASH, is one that all PCEs share: cycles of the wire to it.
     pub shared: Option<u64>,
     /// Whether only GHASH is shared, so that the PCE has its own AES lanes.
@@ -119,22 +119,16 @@ pub struct PceSpec {
     pub staging: Option<u64>,
     /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
     pub stored: Option<u64>,
-    /// Whether a CRC of the text is added to the tag.
-    pub text_crc: bool,
     /// Where plaintext waits for its verdict, if that is device memory.
     pub aside: Option<Place>,
 }
 
 impl PceSpec {
     /// Its own engine of AES-GCM on its own clock, whose registers faults can strike.
-    fn own_engine(&self) -> Option<&EngineSpec> {
-        match &self.engine {
-            Some(SealingSpec::Gcm(spec)) if self.shared.is_none() && self.engine_clock.is_none() => {
-                // A structural engine begins at a message's first counter.
-                self.tag_queue.tag_every.is_none().then_some(spec)
-            }
-            _ => None,
-        }
+    fn own_engine(&self) -> Option<&GcmSpec> {
+        // A structural engine begins at a message's first counter.
+        let own = self.shared.is_none() && self.engine_clock.is_none() && self.tag_queue.tag_every.is_none();
+        self.engine.as_ref().and_then(EngineSpec::gcm).filter(|_| own)
     }
 }
 
@@ -181,7 +175,7 @@ pub struct Pce {
     clock: Clock,
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
-    format: Format,
+    format: WireFormat,
     engine: Option<Engine>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
@@ -231,18 +225,18 @@ impl Pce {
         quarantined: Rc<Cell<Level>>,
         clock: Clock,
     ) -> Result<Self, SpecError> {
-        let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
-        let (timing, meter) = match &spec.engine {
-            Some(SealingSpec::Gcm(engine)) if spec.own_aes => {
-                (Some(EngineTiming::Gcm(Timing::of_aes(engine)?)), Some(Meter::new("aes")))
+        let product = spec.engine.as_ref().map_or(1, |engine| engine.model().product());
+        let (timing, meter): (Option<Box<dyn EngineTiming>>, _) = match &spec.engine {
+            Some(EngineSpec::Gcm(engine)) if spec.own_aes => {
+                (Some(Box::new(Timing::of_aes(engine)?)), Some(Meter::new("aes")))
             }
-            Some(engine) if spec.shared.is_none() => (Some(EngineTiming::new(engine)?), Some(Meter::new("engine"))),
+            Some(engine) if spec.shared.is_none() => (Some(engine.timing()?), Some(Meter::new("engine"))),
             _ => (None, None),
         };
         let crossing = Crossing::new(clock, spec.engine_clock);
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags, spec.copy_engine.outstanding_reads),
-            format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format).with_text_crc(spec.text_crc),
+            format: spec.engine.as_ref().map_or(WireFormat::GCM, EngineSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(|wire| EngineSide::new(wire, crossing)),
             quarantine: Quarantine::new(&spec.tag_queue, spec.copy_engine.quarantine_sharers(), quarantined),

@@ -1,10 +1,9 @@
 //! The bytes of a message that is being opened, a piece at a time, in parallel with the simulation.
 
-use super::{Keys, text::Text};
+use super::text::Text;
 use crate::{
-    gcm::{message::SealOpen, part::Part, strike::StruckMessage, worker::Worker},
+    gcm::{strike::StruckMessage, worker::Worker},
     pcie::packet::Payload,
-    sealing::Format,
 };
 use std::{
     rc::Rc,
@@ -25,21 +24,14 @@ struct State {
 #[derive(Debug)]
 pub(in crate::gpu) struct Opening {
     worker: Rc<Worker>,
-    keys: Arc<Keys>,
     state: Arc<Mutex<State>>,
 }
 
 impl Opening {
-    /// Begins a part of a message, which may be all of it.
-    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], part: Part) -> Option<Self> {
-        let message = Text::new(format, &keys.h2d, nonce, part, SealOpen::Open)?;
-        Some(Self::of(worker, keys, message, part.bytes))
-    }
-
     /// Begins a text of so many bytes.
-    pub(super) fn of(worker: &Rc<Worker>, keys: &Arc<Keys>, message: Text, bytes: u64) -> Self {
+    pub fn new(worker: &Rc<Worker>, message: Text, bytes: u64) -> Self {
         let state = State { message: Some(message), text: Vec::with_capacity(bytes as usize) };
-        Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) }
+        Self { worker: Rc::clone(worker), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes the tag that came with the message, before its text.
@@ -52,13 +44,13 @@ impl Opening {
     }
 
     pub fn take(&self, piece: Payload) {
-        let (keys, state) = (Arc::clone(&self.keys), Arc::clone(&self.state));
+        let state = Arc::clone(&self.state);
         self.worker.post(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let State { message, text } = &mut *state;
             let start = text.len();
             text.extend_from_slice(piece.bytes().unwrap_or_default());
-            message.iter_mut().for_each(|message| message.update(&keys.h2d, &mut text[start..]));
+            message.iter_mut().for_each(|message| message.update(&mut text[start..]));
         });
     }
 
@@ -70,11 +62,11 @@ impl Opening {
 
     /// The same, and where faults struck the message, the message.
     pub(super) fn end(self) -> Ended {
-        let Self { worker, keys, state } = self;
+        let Self { worker, state } = self;
         let ended = worker.ask(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let mut message = state.message.take();
-            let tags = message.as_mut().map_or_else(Vec::new, |message| message.tags(&keys.h2d));
+            let tags = message.as_mut().map_or_else(Vec::new, Text::tags);
             (std::mem::take(&mut state.text), tags, message.and_then(Text::struck))
         });
         ended.wait()

@@ -5,15 +5,15 @@
 //! stays there for the messages behind it in this direction.
 
 use crate::{
+    aead::path::PathKey,
     gcm::{
         engine::Engine,
         message::SealOpen,
         names::Names,
         part::Part,
-        spec::EngineSpec,
+        spec::GcmSpec,
         strike::{Strike, StruckMessage, Upset, rested, states},
     },
-    sealing::Key,
     sim::{Armed, Clock, Effect, FaultKind},
 };
 
@@ -47,12 +47,12 @@ impl Registers {
         }
     }
 
-    pub fn names(spec: Option<&EngineSpec>) -> Vec<String> {
+    pub fn names(spec: Option<&GcmSpec>) -> Vec<String> {
         let names = spec.and_then(Names::all);
         names.iter().flat_map(|names| names.names()).map(|name| format!("{ENGINE}{name}")).collect()
     }
 
-    pub fn arm(&mut self, spec: Option<&EngineSpec>, point: &str, armed: Armed) {
+    pub fn arm(&mut self, spec: Option<&GcmSpec>, point: &str, armed: Armed) {
         if let (Some(_), Some(name)) = (spec, point.strip_prefix(ENGINE)) {
             self.faults.push((name.to_owned(), armed));
         }
@@ -65,7 +65,7 @@ impl Registers {
     /// A message starts in `cycle`: it goes through a structural engine if a fault strikes it, or has left something in its way.
     pub fn begin(
         &mut self,
-        (spec, key): (Option<&EngineSpec>, &Key),
+        (spec, key): (Option<&GcmSpec>, &PathKey),
         nonce: [u8; 12],
         part: Part,
         direction: SealOpen,
@@ -99,7 +99,7 @@ impl Registers {
         StruckMessage::new(engine?, &nonce, part.bytes, direction, strikes).map(Box::new)
     }
 
-    fn strike(&self, number: usize, spec: &EngineSpec, engine: &Engine, bytes: u64) -> Option<Strike> {
+    fn strike(&self, number: usize, spec: &GcmSpec, engine: &Engine, bytes: u64) -> Option<Strike> {
         let (name, armed) = &self.faults[number];
         let register = Names::all(spec)?.find(name)?;
         let aim = armed.aim();

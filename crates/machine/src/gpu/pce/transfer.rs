@@ -15,7 +15,6 @@ use crate::{
     },
     pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
-    sealing::SealingSpec,
 };
 
 /// Bytes that are delivered to be opened at once.
@@ -102,7 +101,7 @@ impl Transfer {
         let stream = job.bytes + if inline { tag_bytes } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
-        let kept = spec.engine.as_ref().and_then(SealingSpec::kept_between_passes);
+        let kept = spec.engine.as_ref().and_then(|engine| engine.model().buffer()).map(|buffer| buffer.0);
         let kept = kept.filter(|_| job.kind == LaunchKind::Seal);
         Self {
             ready,

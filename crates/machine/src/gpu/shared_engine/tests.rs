@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    gcm::{message::SealOpen, spec::EngineSpec},
+    gcm::{message::SealOpen, spec::GcmSpec},
     sim::Netlist,
     units::{Femtos, Frequency},
 };
@@ -20,7 +20,7 @@ struct Bench {
 
 impl Bench {
     fn new(pces: usize, turns: Turns) -> Self {
-        let timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+        let timing = Timing::new(&GcmSpec::four_lanes()).unwrap();
         let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
         let mut netlist = Netlist::new();
         let (requests, requests_in) = (0..pces).map(|pce| netlist.wire(format!("to{pce}"), Femtos(1))).unzip();
@@ -81,7 +81,7 @@ impl Bench {
 
 /// The engine alone: cycles of the output of each beat and of the tag.
 fn alone(announced: u64, beats: &[(u64, u32)]) -> (Vec<u64>, u64) {
-    let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+    let mut timing = Timing::new(&GcmSpec::four_lanes()).unwrap();
     timing.load_key(0);
     timing.load_key(0);
     timing.start(announced, 0, beats.iter().map(|beat| u64::from(beat.1)).sum(), SealOpen::Open);
@@ -149,7 +149,7 @@ fn with_turns_of_bytes_messages_pass_beside_each_other_and_a_slow_one_holds_up_n
     assert_eq!(order, expected);
     // 1024 blocks each at four per cycle, and per turn of 64 blocks what GHASH takes from its last block to its value.
     let end = bench.heard.iter().filter(|heard| heard.0 != 0).map(|heard| heard.1).max().unwrap();
-    let tail = 2 * EngineSpec::four_lanes().ghash.multiplier().latency() + 2;
+    let tail = 2 * GcmSpec::four_lanes().ghash.multiplier().latency() + 2;
     assert!((1000 + 512..=1000 + 512 + 32 * tail + 40).contains(&end), "{end}");
 }
 

@@ -162,7 +162,7 @@ impl Sm {
                 continue;
             };
             running.arrived += u64::from(data.bytes);
-            running.message.text.take(self.keys.as_ref(), &data.payload);
+            running.message.text.take(&data.payload);
         }
     }
 
@@ -202,7 +202,7 @@ impl Sm {
         let after = now.cycle + 1;
         let end = after.max(running.start + span.total);
         running.end = Some(end);
-        let (text, tag) = running.message.finish(self.keys.as_ref());
+        let (text, tag) = running.message.finish();
         let job = running.message.job.clone();
         let open = job.kind == LaunchKind::Open;
         let pieces = bytes.div_ceil(PIECE).max(1);

@@ -24,11 +24,11 @@ use super::{
     work::{CipherJob, CopyPlan},
 };
 use crate::{
+    aead::bytes::WireFormat,
     pcie::{
         packet::{Payload, Tlp},
         root_complex::{HostMemory, Notice, Written},
     },
-    sealing::Format,
     sim::{Armed, Coverage, FaultKind, FaultSite, Flip, Injection, Signals},
     units::{Bytes, Femtos},
 };
@@ -59,7 +59,7 @@ const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as
 pub struct HostState {
     staging: Staging,
     /// What messages carry, and the blocks of 16 bytes that the tags of the longest take.
-    format: Format,
+    format: WireFormat,
     tags: u32,
     pinned: Pinned,
     buffers: Buffers,
@@ -89,7 +89,7 @@ impl HostState {
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
-            format: Format::GCM,
+            format: WireFormat::GCM,
             tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
@@ -110,7 +110,7 @@ impl HostState {
     }
 
     /// The same memory for messages of a format.
-    pub fn with_tags(self, format: Format) -> Self {
+    pub fn with_tags(self, format: WireFormat) -> Self {
         Self { format, tags: format.tag_blocks(), ..self }
     }
 

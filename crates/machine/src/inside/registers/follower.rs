@@ -4,7 +4,7 @@ use crate::{
     gcm::{
         engine::{Engine, Event},
         names::{Name, Names, name},
-        spec::EngineSpec,
+        spec::GcmSpec,
     },
     gpu::pce::{EngineInput, MessageInput},
     sim::Clock,
@@ -46,7 +46,7 @@ struct Running {
 
 #[derive(Debug)]
 pub struct Follower {
-    spec: EngineSpec,
+    spec: GcmSpec,
     clock: Clock,
     names: Names,
     /// What has come and has not gone into the structural engine, by cycle.
@@ -66,7 +66,7 @@ pub struct Follower {
 
 impl Follower {
     /// Follows an engine on `clock`; none if there can be no such engine.
-    pub fn new(spec: &EngineSpec, clock: Clock) -> Option<Self> {
+    pub fn new(spec: &GcmSpec, clock: Clock) -> Option<Self> {
         let names = Names::of(spec)?;
         Some(Self {
             spec: spec.clone(),
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn a_message_too_long_to_be_kept_is_forgotten_and_the_next_is_followed() {
         let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
-        let mut follower = Follower::new(&EngineSpec::four_lanes(), clock).unwrap();
+        let mut follower = Follower::new(&GcmSpec::four_lanes(), clock).unwrap();
         give(&mut follower, 1_000, (40, 1 << 20), false);
         assert!(follower.held_bytes <= KEPT && follower.held.len() < 40, "{}", follower.held_bytes);
         give(&mut follower, 1_041, (4, 64), true);
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_and_nothing_known_behind_what_is_shown_alone() {
         let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
-        let mut follower = Follower::new(&EngineSpec::four_lanes(), clock).unwrap();
+        let mut follower = Follower::new(&GcmSpec::four_lanes(), clock).unwrap();
         give(&mut follower, 1_000, (4, 64), true);
         let mut known = std::collections::BTreeMap::new();
         follower.finish(&mut |_, place, value| _ = known.insert(place, value));

@@ -1,6 +1,7 @@
 //! The registers of the engines in PCEs, as far as they are shown.
 
 use crate::{
+    aead::spec::EngineSpec,
     gcm::message::SealOpen,
     gpu::pce::{EngineInput, MessageInput},
     inside::{
@@ -8,14 +9,13 @@ use crate::{
         messages::{Tracker, Way, gpu_of},
         registers::{Followed, Follower, Name},
     },
-    sealing::SealingSpec,
     sim::{ChannelTransfer, Clock, Listener, Place, Places},
     units::Femtos,
 };
 use std::any::Any;
 
 /// What seals and opens in a PCE, by the number of its GPU and its path.
-pub type EngineOf = Box<dyn Fn(usize, &str) -> Option<SealingSpec>>;
+pub type EngineOf = Box<dyn Fn(usize, &str) -> Option<EngineSpec>>;
 
 /// A change of a signal: when, which one, its value.
 pub(super) type Change = (Femtos, usize, Option<u128>);
@@ -64,7 +64,7 @@ impl Engines {
         for (account, part) in places.accounts.iter().enumerate().skip(places.units) {
             let gpu = gpu_of(&part.name);
             let engine = part.name.strip_suffix(ENGINE).and_then(|pce| (self.of)(gpu, pce));
-            let Some(SealingSpec::Gcm(spec)) = engine else { continue };
+            let Some(EngineSpec::Gcm(spec)) = engine else { continue };
             let Some(follower) = Follower::new(&spec, part.clock) else { continue };
             let mut first = None;
             for name in follower.names() {

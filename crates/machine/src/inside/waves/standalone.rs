@@ -16,7 +16,7 @@ use crate::{
     gcm::{
         engine::Engine,
         field::Element,
-        spec::EngineSpec,
+        spec::GcmSpec,
         stages::{Stage, StageValue},
     },
     inside::registers::Names,
@@ -48,7 +48,7 @@ pub struct EngineWaves {
 
 impl EngineWaves {
     /// Writes the waves of an engine of `spec` to a file at `path`.
-    pub fn create(path: &Path, spec: &EngineSpec) -> io::Result<Self> {
+    pub fn create(path: &Path, spec: &GcmSpec) -> io::Result<Self> {
         let names = Names::of(spec).ok_or_else(|| io::Error::other("no such engine can be built"))?;
         let signal = |scope: String, name: &str| Signal { scope, name: name.to_owned(), bits: TAG, value: None };
         let registers = names.names().iter().map(|one| signal(format!("engine.{}", one.scope), &one.name));

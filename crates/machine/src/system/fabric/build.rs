@@ -3,6 +3,7 @@
 use super::super::{clocks::build, outcome::RunError};
 use super::request::FabricRequest;
 use crate::{
+    aead::{path::PathKey, spec::EngineSpec},
     config::MachineSpec,
     fabric::{
         memory::Memory,
@@ -18,7 +19,6 @@ use crate::{
         switch::{self, Crossbar},
     },
     gpu::mapping::{KeyDirection, KeyName, SYSMEM_READ, simulation_key, simulation_nonce_tail},
-    sealing::{Key as SealingKey, SealingSpec},
     sim::{Clock, In, Key, Netlist, Out, Rx, Stall, Tx},
     units::Femtos,
 };
@@ -68,7 +68,7 @@ struct Common<'a> {
     protocol: Protocol,
     framing: Framing,
     protection: Option<Protection>,
-    sealing: Option<(SealingSpec, SealingSpec)>,
+    sealing: Option<(EngineSpec, EngineSpec)>,
     keys: Option<PairKeys>,
     ranks: usize,
     launch: Femtos,
@@ -80,8 +80,8 @@ impl<'a> Common<'a> {
         let direct = spec.mode.is_between_engines();
         let engines = if direct { build(Clock::new(machine.copy_engine.clock))? } else { links };
         let protection = spec.protection(request.protocol);
-        let sealing = protection.map(|_| if direct { copy_engines(machine) } else { in_ports(spec) });
-        if sealing.as_ref().is_some_and(|(seal, _)| seal.kept_between_passes().is_some()) {
+        let sealing = protection.map(|_| if direct { (machine.sealing(), machine.opening()) } else { in_ports(spec) });
+        if sealing.as_ref().is_some_and(|(seal, _)| seal.model().buffer().is_some()) {
             return Err(RunError::Build(
                 "copy engines whose AEAD passes a message twice do not seal for peers here".into(),
             ));
@@ -155,32 +155,23 @@ fn add_port(
     netlist.add(path, clock, Port::new(common.spec, common.framing.response, clock), ports)
 }
 
-/// The engines of copy engines, to seal and to open.
-fn copy_engines(machine: &MachineSpec) -> (SealingSpec, SealingSpec) {
-    let (seal, mut open) = (machine.sealing(), machine.sealing());
-    if let (SealingSpec::Gcm(spec), Some(ghash)) = (&mut open, &machine.copy_engine.open_ghash) {
-        spec.ghash = ghash.clone();
-    }
-    (seal, open)
-}
-
 /// The engines in ports.
-fn in_ports(spec: &FabricSpec) -> (SealingSpec, SealingSpec) {
-    (SealingSpec::Gcm(spec.engine.clone()), SealingSpec::Gcm(spec.engine.clone()))
+fn in_ports(spec: &FabricSpec) -> (EngineSpec, EngineSpec) {
+    (EngineSpec::Gcm(spec.engine.clone()), EngineSpec::Gcm(spec.engine.clone()))
 }
 
 /// A key for each pair of GPUs, drawn from the seed.
-fn keys(seed: u64, sealing: &SealingSpec, ranks: usize) -> Result<PairKeys, RunError> {
+fn keys(seed: u64, sealing: &EngineSpec, ranks: usize) -> Result<PairKeys, RunError> {
     let mut master = [0; 32];
     master[..8].copy_from_slice(&seed.to_le_bytes());
     master[8..14].copy_from_slice(b"fabric");
     let name = KeyName::new(SYSMEM_READ, KeyDirection::H2d);
     let name = name.ok_or_else(|| RunError::Build("the LCE has no keys".into()))?;
-    let bytes = (sealing.key_bits() / 8).min(32) as usize;
-    PairKeys::new(sealing.format(), ranks, |low, high| {
+    let bytes = (sealing.model().key_bits() / 8).min(32) as usize;
+    PairKeys::new(ranks, |low, high| {
         let version = (low as u32) << 16 | high as u32;
         let tail = simulation_nonce_tail(&master, version, name);
-        build(SealingKey::new(sealing.format(), &simulation_key(&master, version, name)[..bytes], tail))
+        build(PathKey::new(sealing.format(), &simulation_key(&master, version, name)[..bytes], tail))
     })
 }
 

@@ -5,14 +5,13 @@
 //! latencies of its multiplier, of an aggregated one its width. The engine's own timing knows.
 
 use crate::{
-    aead::spec::AeadSpec,
+    aead::spec::{AeadSpec, EngineSpec},
     config::{MachineSpec, relaxed_amounts},
     gcm::{
         message::SealOpen,
         part::Part,
-        spec::{EngineSpec, GhashSpec},
+        spec::{GcmSpec, GhashSpec},
     },
-    sealing::{EngineTiming, SealingSpec},
     system::parts::gpu::specs,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -34,7 +33,7 @@ pub(super) type Saved = BTreeMap<String, f64>;
 /// All that an answer depends on.
 #[derive(PartialEq)]
 struct Question {
-    engine: EngineSpec,
+    engine: GcmSpec,
     aead: Option<AeadSpec>,
     open_ghash: Option<GhashSpec>,
     /// Whether a PCE has an engine.
@@ -89,10 +88,10 @@ fn saved(machine: &MachineSpec, paths: &[&str], opens: bool, message: u64) -> Sa
 }
 
 /// From the tag of a first message to that of the last one of [`TEXT`] bytes more; none if there is no such engine.
-fn cycles(engine: &SealingSpec, opens: bool, message: u64) -> Option<u64> {
+fn cycles(engine: &EngineSpec, opens: bool, message: u64) -> Option<u64> {
     let direction = if opens { SealOpen::Open } else { SealOpen::Seal };
-    let passes = if !opens && engine.kept_between_passes().is_some() { 2 } else { 1 };
-    let mut timing = EngineTiming::new(engine).ok()?;
+    let passes = if !opens && engine.model().buffer().is_some() { 2 } else { 1 };
+    let mut timing = engine.timing().ok()?;
     timing.load_key(0);
     let mut tag_of_next = || {
         timing.start(0, Part::whole(message), direction);

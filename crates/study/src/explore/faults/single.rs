@@ -11,10 +11,10 @@
 
 use super::{CampaignError, Question, Signal, count, image::kept, judge::Ran, patience};
 use crate::{
+    aead::spec::EngineSpec,
     config::MachineSpec,
     gcm::{message::SealOpen, names::Names, strike},
     pool,
-    sealing::SealingSpec,
     sim::{Aim, Control, FaultKind, Injection, Kernel, When},
     system::{self, DataMode, Direction, FaultClass, RunError, engine_of, fault_points, registers},
     units::Femtos,
@@ -328,7 +328,7 @@ fn engines(machine: &MachineSpec) -> Result<BTreeMap<String, Vec<String>>, RunEr
 /// Every register of an engine in each cycle of the question's only copy in which it holds a value.
 fn engine_states(question: &Question, pce: &str) -> Option<Vec<(String, u64)>> {
     let copy = question.workload.copies.first()?;
-    let SealingSpec::Gcm(spec) = engine_of(&question.machine, copy.gpu, pce)? else { return None };
+    let EngineSpec::Gcm(spec) = engine_of(&question.machine, copy.gpu, pce)? else { return None };
     let direction = match copy.direction {
         Direction::H2d => SealOpen::Open,
         Direction::D2h => SealOpen::Seal,

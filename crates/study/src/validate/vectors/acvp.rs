@@ -95,7 +95,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
                 let file: File = serde_json::from_value(value)
                     .map_err(|error| of_file(Problem::Json(excerpt(&error.to_string(), 200).into()), "a vector set"))?;
                 let algorithm = match file.algorithm.as_str() {
-                    "ACVP-AES-GCM" => Algorithm::AesGcm,
+                    "ACVP-AES-GCM" => Algorithm::AES_GCM,
                     "ACVP-AES-GMAC" => Algorithm::AesGmac,
                     "ACVP-AES-GCM-SIV" => Algorithm::AES_GCM_SIV,
                     other => return Err(of_file(Problem::Algorithm, other)),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn both(prompt: &str, answers: &str) -> Result<Vec<Case>, VectorError> {
-        let cases = join(vec![parse(prompt, Algorithm::AesGcm)?, parse(answers, Algorithm::AesGcm)?])
+        let cases = join(vec![parse(prompt, Algorithm::AES_GCM)?, parse(answers, Algorithm::AES_GCM)?])
             .map_err(|(_, error)| error)?;
         Ok(cases.into_iter().flatten().collect())
     }

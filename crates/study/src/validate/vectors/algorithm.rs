@@ -5,18 +5,19 @@ use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    AesGcm,
     /// GMAC: AES-GCM of an empty text.
     AesGmac,
-    /// Another AEAD, with tags of 16 bytes or their beginnings.
+    /// An AEAD, with tags of 16 bytes or their beginnings.
     Aead(Scheme),
 }
 
 impl Algorithm {
+    pub const AES_GCM: Self = Self::Aead(Scheme::AesGcm);
     pub const AES_GCM_SIV: Self = Self::Aead(Scheme::GcmSiv);
 
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::AesGcm, Self::AesGmac].into_iter().chain(Scheme::ALL.into_iter().map(Self::Aead))
+        let others = Scheme::ALL.into_iter().filter(|scheme| *scheme != Scheme::AesGcm);
+        [Self::AES_GCM, Self::AesGmac].into_iter().chain(others.map(Self::Aead))
     }
 
     /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) do not matter.
@@ -28,7 +29,6 @@ impl Algorithm {
     /// As Wycheproof's files call it; for AEGIS-256X, which they do not have, in the same form.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::AesGcm => "AES-GCM",
             Self::AesGmac => "AES-GMAC",
             Self::Aead(scheme) => scheme.wire().listed,
         }
@@ -38,36 +38,29 @@ impl Algorithm {
         Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The scheme, if it is another AEAD.
-    pub const fn scheme(self) -> Option<Scheme> {
+    pub const fn scheme(self) -> Scheme {
         match self {
-            Self::AesGcm | Self::AesGmac => None,
-            Self::Aead(scheme) => Some(scheme),
+            Self::AesGmac => Scheme::AesGcm,
+            Self::Aead(scheme) => scheme,
         }
     }
 
     /// What `--engine` takes for an engine of it.
     pub const fn engine(self) -> &'static str {
-        match self {
-            Self::AesGcm | Self::AesGmac => "h100-nvl-tdx",
-            Self::Aead(scheme) => scheme.wire().engine,
-        }
+        self.scheme().wire().engine
     }
 
     /// Bytes that a tag may have: those of NIST SP 800-38D, section 5.2.1.2, and those of the standards of the others.
     pub const fn tag_bytes(self) -> &'static [usize] {
-        match self {
-            Self::AesGcm | Self::AesGmac => &[4, 8, 12, 13, 14, 15, 16],
-            Self::Aead(scheme) => scheme.wire().tag_bytes,
+        match self.scheme() {
+            Scheme::AesGcm => &[4, 8, 12, 13, 14, 15, 16],
+            scheme => scheme.wire().tag_bytes,
         }
     }
 
     /// Bytes that a key may have.
     pub const fn key_bytes(self) -> &'static [usize] {
-        match self {
-            Self::AesGcm | Self::AesGmac => &[16, 24, 32],
-            Self::Aead(scheme) => scheme.wire().key_bytes,
-        }
+        self.scheme().wire().key_bytes
     }
 }
 

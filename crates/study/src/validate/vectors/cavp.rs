@@ -47,7 +47,7 @@ impl Open {
         let plaintext = if fail { None } else { Some(take(2)?) };
         Ok(Case {
             id: format!("line {line}, Count = {count}"),
-            algorithm: self.loose.unwrap_or(Algorithm::AesGcm),
+            algorithm: self.loose.unwrap_or(Algorithm::AES_GCM),
             key: take(0)?,
             iv: take(1)?,
             aad: take(3)?,
@@ -64,7 +64,7 @@ fn of_cipher(name: &str) -> Option<Algorithm> {
     let name = name.trim().to_ascii_lowercase();
     match name {
         _ if name.ends_with("-gcm-siv") => Some(Algorithm::AES_GCM_SIV),
-        _ if name.ends_with("-gcm") => Some(Algorithm::AesGcm),
+        _ if name.ends_with("-gcm") => Some(Algorithm::AES_GCM),
         _ if name == "chacha20-poly1305" => Some(Algorithm::Aead(Scheme::ChaCha20Poly1305)),
         _ => None,
     }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> (Place, Problem) {
-        let error = read(text, Algorithm::AesGcm).unwrap_err();
+        let error = read(text, Algorithm::AES_GCM).unwrap_err();
         (error.place, error.problem)
     }
 
@@ -157,7 +157,7 @@ mod tests {
     fn a_long_count_is_not_echoed_whole() {
         let file =
             format!("[Keylen = 128]\n[IVlen = 96]\n\nCount = {}1\nKey = {}\n", "0".repeat(100_000), "00".repeat(16));
-        assert!(read(&file, Algorithm::AesGcm).unwrap_err().to_string().len() < 400);
+        assert!(read(&file, Algorithm::AES_GCM).unwrap_err().to_string().len() < 400);
     }
 
     #[test]
@@ -172,19 +172,19 @@ mod tests {
         assert_eq!(refusal(&format!("{head}AAD =\n")), (Place::Line(5), Problem::Missing("PT")));
         let both = "Count = 0\nKey = \nIV = 01\nCT = \nAAD = \nTag = 02\nPT = \nFAIL";
         assert_eq!(refusal(both), (Place::Line(1), Problem::Contradiction));
-        assert!(read(&"x".repeat(100_000), Algorithm::AesGcm).unwrap_err().to_string().len() < 300);
+        assert!(read(&"x".repeat(100_000), Algorithm::AES_GCM).unwrap_err().to_string().len() < 300);
         assert_eq!(refusal("[Keylen = x]"), (Place::Line(1), Problem::Number));
         assert_eq!(refusal("[Keylen 128"), (Place::Line(1), Problem::Syntax));
         assert_eq!(refusal("FAIL"), (Place::Line(1), Problem::Syntax));
         assert_eq!(refusal("Key = 00"), (Place::Line(1), Problem::Missing("Count")));
         assert_eq!(refusal("\n\n"), (Place::File, Problem::Count { expected: 1, found: 0 }));
-        assert!(read("Count = 1\nKey = 0g", Algorithm::AesGcm).unwrap_err().to_string().contains("0g"));
+        assert!(read("Count = 1\nKey = 0g", Algorithm::AES_GCM).unwrap_err().to_string().contains("0g"));
     }
 
     #[test]
     fn a_failing_case_has_no_plaintext_and_is_not_valid() {
         let cases =
-            read("Count = 4\r\nKey = 00\r\nIV = 01\r\nCT = \r\nAAD = \r\nTag = 02\r\nFAIL\r\n", Algorithm::AesGcm)
+            read("Count = 4\r\nKey = 00\r\nIV = 01\r\nCT = \r\nAAD = \r\nTag = 02\r\nFAIL\r\n", Algorithm::AES_GCM)
                 .unwrap();
         assert_eq!(cases.len(), 1);
         assert_eq!((cases[0].plaintext.as_ref(), cases[0].valid), (None, false));

@@ -5,7 +5,7 @@
 use super::Case;
 use crate::gcm::bulk::BulkError;
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use crate::gcm::stages::{Given, Recording, Software, Stage, StageValue, Watch, record};
 use crate::gcm::standalone::StandaloneError;
 use serde::Serialize;
@@ -118,14 +118,14 @@ impl Case {
 /// Sends a message through an engine of a specification, whatever key size that names, and holds it against software and what is said of it. Of text and AAD the
 /// first `blocks` each are recorded.
 pub fn judge(
-    spec: &EngineSpec,
+    spec: &GcmSpec,
     given: Given<'_>,
     said: Said<'_>,
     blocks: u64,
     watch: Watch<'_>,
 ) -> Result<Judgement, JudgementError> {
     let software = Software::new(spec, given)?;
-    let spec = EngineSpec { key_bits: 8 * given.key.len() as u32, ..spec.clone() };
+    let spec = GcmSpec { key_bits: 8 * given.key.len() as u32, ..spec.clone() };
     let recording = record(&spec, &given, blocks, watch)?;
     let engine = software
         .parting(&recording.stages)

@@ -15,7 +15,7 @@ pub mod wycheproof;
 pub use algorithm::Algorithm;
 pub use judgement::{EngineParts, Judgement, JudgementError, Said, VectorParts, judge};
 pub use select::{SelectError, select};
-pub use subject::{Bulk, Other, Processed, Refusal, Structural, Subject};
+pub use subject::{Bulk, Other, Processed, Refusal, Structural, Subject, subject};
 
 use crate::files::excerpt;
 use crate::gcm::message::SealOpen;
@@ -190,7 +190,7 @@ fn sets_cases(sets: Vec<acvp::Set>, answers: &mut [Option<(usize, acvp::Set)>]) 
 
 /// Reads a file that needs no other; one that does not name its algorithm is one of AES-GCM.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
-    let files = join(vec![parse(text, Algorithm::AesGcm)?]).map_err(|(_, error)| error)?;
+    let files = join(vec![parse(text, Algorithm::AES_GCM)?]).map_err(|(_, error)| error)?;
     Ok(files.into_iter().flatten().collect())
 }
 

@@ -2,12 +2,11 @@
 
 use super::{Algorithm, Case};
 use crate::aead::bytes::{self, BytesError};
-use crate::aead::model::{Event, Registers};
-use crate::aead::spec::AeadSpec;
+use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
 use crate::gcm::message::SealOpen;
-use crate::gcm::spec::EngineSpec;
+use crate::gcm::spec::GcmSpec;
 use thiserror::Error;
 
 /// Why a subject gives nothing for a case.
@@ -70,10 +69,18 @@ pub trait Subject {
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
+/// An engine as a subject.
+pub fn subject(engine: EngineSpec) -> Box<dyn Subject> {
+    match engine {
+        EngineSpec::Gcm(spec) => Box::new(Structural::new(spec)),
+        EngineSpec::Other(spec) => Box::new(Other::new(spec)),
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Bulk;
 
-const GCM: [Algorithm; 2] = [Algorithm::AesGcm, Algorithm::AesGmac];
+const GCM: [Algorithm; 2] = [Algorithm::AES_GCM, Algorithm::AesGmac];
 
 impl Subject for Bulk {
     fn algorithms(&self) -> &[Algorithm] {
@@ -92,13 +99,13 @@ impl Subject for Bulk {
 /// The structural engine; one is built for each key size.
 #[derive(Debug)]
 pub struct Structural {
-    spec: EngineSpec,
+    spec: GcmSpec,
     engines: Vec<(u32, Engine)>,
 }
 
 impl Structural {
     /// Engines of a specification, whatever key size it names.
-    pub const fn new(spec: EngineSpec) -> Self {
+    pub const fn new(spec: GcmSpec) -> Self {
         Self { spec, engines: Vec::new() }
     }
 
@@ -107,7 +114,7 @@ impl Structural {
         let index = match found {
             Some(index) => index,
             None => {
-                let spec = EngineSpec { key_bits, ..self.spec.clone() };
+                let spec = GcmSpec { key_bits, ..self.spec.clone() };
                 let engine = Engine::new(&spec).map_err(|error| Refusal::Engine(error.to_string()))?;
                 self.engines.push((key_bits, engine));
                 self.engines.len() - 1
@@ -144,7 +151,7 @@ pub struct Other {
 impl Other {
     /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them, and gives whole tags.
     pub fn new(spec: AeadSpec) -> Self {
-        let algorithm = spec.scheme().map(Algorithm::Aead);
+        let algorithm = spec.model().scheme().map(Algorithm::Aead);
         Self { spec: spec.with_whole_tags(), algorithm }
     }
 }
@@ -156,13 +163,14 @@ impl Subject for Other {
 
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let engine = |reason: &str| Refusal::Engine(reason.to_owned());
-        let scheme = self.spec.scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
+        let scheme = self.spec.model().scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
         let key = bytes::Key::new(scheme, &case.key)?;
         if case.iv.len() != scheme.nonce_bytes() {
             return Err(BytesError::NonceBytes(case.iv.len(), scheme.name(), scheme.nonce_bytes()).into());
         }
         if let Some(mut registers) = self.spec.model().registers() {
-            return clocked(&mut *registers, case, text, direction);
+            let seen = registers.message([&case.key, &case.iv, &case.aad, text], direction);
+            return Ok((seen.output, of_16(seen.tag)?));
         }
         let mut text = text.to_vec();
         let tag = match direction {
@@ -182,19 +190,4 @@ impl Subject for Other {
 fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
     let other = |tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len());
     tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
-}
-
-fn clocked(engine: &mut dyn Registers, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
-    engine.start(&case.key, &case.iv, &case.aad, text, direction);
-    let (mut output, mut made) = (Vec::new(), None);
-    loop {
-        engine.step(&mut |_, event| match event {
-            Event::Text(bytes) => output.extend(bytes),
-            Event::Tag(tag) => made = Some(tag),
-            Event::Aad | Event::Taken => {}
-        });
-        if let Some(tag) = made {
-            return Ok((output, of_16(tag)?));
-        }
-    }
 }

@@ -31,8 +31,8 @@ impl Style {
     /// Whether it can hold messages of an algorithm.
     pub const fn holds(self, algorithm: Algorithm) -> bool {
         match self {
-            Self::Cavp => matches!(algorithm, Algorithm::AesGcm),
-            Self::Acvp => matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac | Algorithm::AES_GCM_SIV),
+            Self::Cavp => matches!(algorithm, Algorithm::AES_GCM),
+            Self::Acvp => matches!(algorithm, Algorithm::AES_GCM | Algorithm::AesGmac | Algorithm::AES_GCM_SIV),
             Self::Wycheproof | Self::Csv | Self::Memh => true,
         }
     }

@@ -11,13 +11,13 @@
 //! them, its own time stands in place of the rows'.
 
 use crate::{
+    aead::{spec::EngineSpec, timing::EngineTiming},
     config::MachineSpec,
     fabric::{
         protocol::{Framing, Protocol},
         spec::{FabricMode, FabricSpec, Topology},
     },
     gcm::{message::SealOpen, part::Part},
-    sealing::{EngineTiming, SealingSpec},
     sim::Clock,
     units::Femtos,
 };
@@ -65,15 +65,15 @@ struct EngineCycles {
     open: u64,
 }
 
-fn engine(spec: &SealingSpec) -> Option<(EngineTiming, u64)> {
-    let mut timing = EngineTiming::new(spec).ok()?;
+fn engine(spec: &EngineSpec) -> Option<(Box<dyn EngineTiming>, u64)> {
+    let mut timing = spec.timing().ok()?;
     timing.load_key(0);
     // Long after the key was loaded.
     Some((timing, 1 << 20))
 }
 
 /// What a fresh engine takes for `messages` after each other, in packets of `payload`: its own contract, by its own model.
-fn engine_cycles(spec: &SealingSpec, messages: &[u64], payload: u64, sorts: Sorts) -> Option<EngineCycles> {
+fn engine_cycles(spec: &EngineSpec, messages: &[u64], payload: u64, sorts: Sorts) -> Option<EngineCycles> {
     let Sorts { in_packet, ahead, .. } = sorts;
     let (mut seal, from) = engine(spec)?;
     let (mut first, mut last, mut text) = (0, 0, 0);
@@ -99,7 +99,7 @@ fn engine_cycles(spec: &SealingSpec, messages: &[u64], payload: u64, sorts: Sort
 
 /// From a message being there, its tag too, to its verdict. One that is opened on the way has come as the engine that sealed it gave it.
 fn open_cycles(
-    spec: &SealingSpec,
+    spec: &EngineSpec,
     message: u64,
     payload: u64,
     Sorts { in_packet, ahead, stored }: Sorts,
@@ -120,7 +120,7 @@ fn open_cycles(
         return Some(verdict - from);
     }
     let tag = seal.finish().tag.max(comes);
-    Some(verdict.max(tag + spec.compare().0) - tag)
+    Some(verdict.max(tag + spec.model().compare().0) - tag)
 }
 
 /// How long one step of a ring takes: a transfer of so many bytes, of which so many are added or copied when all have come. None for copies
@@ -197,7 +197,7 @@ fn engines(
     let Some(protection) = spec.protection(protocol) else { return Some((Femtos(0), rows, Femtos(0))) };
     let direct = spec.mode == FabricMode::Direct;
     let clock = Clock::new(if direct { machine.copy_engine.clock } else { spec.clock }).ok()?;
-    let sealing = if direct { machine.sealing() } else { SealingSpec::Gcm(spec.engine.clone()) };
+    let sealing = if direct { machine.sealing() } else { EngineSpec::Gcm(spec.engine.clone()) };
     let all: Vec<_> = (0..bytes.div_ceil(protection.message))
         .map(|message| protection.message.min(bytes - message * protection.message))
         .collect();

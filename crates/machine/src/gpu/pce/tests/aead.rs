@@ -55,15 +55,14 @@ fn schemes() -> Vec<AeadSpec> {
 }
 
 fn with(aead: &AeadSpec) -> PceSpec {
-    let sealing = SealingSpec::Aead(aead.clone());
     let mut spec = spec();
-    spec.tag_queue.fetch = if sealing.opens_by_tag() { TagFetch::BeforeData } else { TagFetch::AfterData };
-    PceSpec { engine: Some(sealing), ..spec }
+    spec.tag_queue.fetch = if aead.model().opens_by_tag() { TagFetch::BeforeData } else { TagFetch::AfterData };
+    PceSpec { engine: Some(EngineSpec::Other(aead.clone())), ..spec }
 }
 
 /// Ciphertext and tag by the crates.
 fn sealed(aead: &AeadSpec, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let format = aead.format().unwrap();
+    let format = aead.model().format().unwrap();
     let nonce = [&NONCE.0[..], &TAIL].concat();
     let mut sealed = text.to_vec();
     let key = bytes::Key::new(format, &KEY).unwrap();
@@ -101,7 +100,7 @@ fn messages_are_opened_and_sealed_as_the_crates_do_with_tags_and_ivs_of_their_ow
             serve_device(&mut bench, &plain);
             assert!(written(&bench, SOURCE, TAG_ADDRESS) == cipher, "{what}");
             assert_eq!(written(&bench, TAG_ADDRESS, TAG_ADDRESS + 4096), tag, "{what}");
-            let nonce_bytes = aead.scheme().unwrap().nonce_bytes();
+            let nonce_bytes = aead.model().scheme().unwrap().nonce_bytes();
             let iv = written(&bench, TAG_ADDRESS + 4096, u64::MAX);
             assert!(iv.len() == nonce_bytes && iv.starts_with(&[3; 12]), "{what}");
             assert_eq!(bench.ended(), [Done::Transfer { job: 1, ok: true }], "{what}");
@@ -123,7 +122,7 @@ fn a_wrong_tag_is_reported_beside_the_right_one() {
         };
         assert_eq!(of(false), Some(forged.clone()));
         // AES-GCM-SIV deciphers with the tag that came: from a wrong one follow another text and another tag.
-        let by_tag = SealingSpec::Aead(aead.clone()).opens_by_tag();
+        let by_tag = aead.model().opens_by_tag();
         assert!(of(true).is_some_and(|computed| computed != forged && (by_tag || computed == tag)), "{aead:?}");
     }
 }

@@ -5,7 +5,7 @@ mod oracle;
 
 use super::*;
 use crate::{
-    gcm::{iv::Nonce, spec::EngineSpec},
+    gcm::{iv::Nonce, spec::GcmSpec},
     gpu::{
         release::Release,
         spec::{Retirement, TagFetch, TagPlacement},
@@ -53,7 +53,7 @@ fn spec() -> PceSpec {
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
-        engine: Some(SealingSpec::Gcm(EngineSpec::four_lanes())),
+        engine: Some(EngineSpec::Gcm(GcmSpec::four_lanes())),
         shared: None,
         own_aes: false,
         engine_clock: None,
@@ -78,7 +78,6 @@ fn spec() -> PceSpec {
         },
         staging: None,
         stored: None,
-        text_crc: false,
     }
 }
 
@@ -127,8 +126,8 @@ impl Bench {
     }
 
     fn new(spec: PceSpec) -> Self {
-        let format = spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format);
-        let key = || Key::new(format, &KEY, TAIL).unwrap();
+        let format = spec.engine.as_ref().map_or(WireFormat::GCM, EngineSpec::format);
+        let key = || PathKey::new(format, &KEY, TAIL).unwrap();
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
         let mut netlist = Netlist::new();
         let (work, work_in) = netlist.queue("work", 64);

@@ -152,7 +152,7 @@ impl Builder<'_> {
             counts: Rc::clone(&tags),
             signals: self.netlist.signals(&self.at("tag_queue")),
         };
-        let tag_queue = TagQueue::new(&self.machine.tag_queue, self.machine.sealing().compare(), engines);
+        let tag_queue = TagQueue::new(&self.machine.tag_queue, self.machine.sealing().model().compare(), engines);
         self.netlist.add(self.at("tag_queue"), engines, tag_queue, ports);
 
         let (writes, reads, data) = (far.writes, far.reads, far.data);

@@ -2,6 +2,7 @@
 
 use super::{Builder, specs};
 use crate::{
+    aead::spec::EngineSpec,
     config::MachineSpec,
     gcm::{timing::Timing, worker::Worker},
     gpu::{
@@ -16,7 +17,6 @@ use crate::{
         },
     },
     pcie::packet::Tlp,
-    sealing::SealingSpec,
     sim::{Clock, In, Key, Out, Rx, Tx},
     system::{
         clocks::build,
@@ -56,7 +56,7 @@ impl Pces {
     }
 
     /// What seals and opens in the PCE with this path, if something does.
-    pub fn engine(&self, machine: &MachineSpec, path: &str) -> Option<SealingSpec> {
+    pub fn engine(&self, machine: &MachineSpec, path: &str) -> Option<EngineSpec> {
         let place = self.paths.iter().position(|one| one == path)?;
         specs::engine(machine, place, self.readers)
     }

@@ -1,6 +1,7 @@
 //! From a machine's specs to those of a GPU's units.
 
 use crate::{
+    aead::spec::EngineSpec,
     config::MachineSpec,
     gpu::{
         front_end::FrontEndSpec,
@@ -10,7 +11,6 @@ use crate::{
     },
     host::map,
     pcie::split::MaxSize,
-    sealing::SealingSpec,
     system::{
         clocks::{Clocks, build},
         outcome::RunError,
@@ -38,13 +38,8 @@ pub fn engine_wire(machine: &MachineSpec) -> u64 {
 }
 
 /// What seals and opens in the PCE at `place` among those of a GPU, of which `readers` read host memory; none where nothing does.
-pub fn engine(machine: &MachineSpec, place: usize, readers: usize) -> Option<SealingSpec> {
-    let mut engine = machine.sealing();
-    if let (SealingSpec::Gcm(engine), Some(ghash), true) =
-        (&mut engine, &machine.copy_engine.open_ghash, place < readers)
-    {
-        engine.ghash = ghash.clone();
-    }
+pub fn engine(machine: &MachineSpec, place: usize, readers: usize) -> Option<EngineSpec> {
+    let engine = if place < readers { machine.opening() } else { machine.sealing() };
     (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine)
 }
 
@@ -64,7 +59,6 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
         tag_queue: machine.tag_queue.clone(),
         staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
         stored: stored(machine, clocks),
-        text_crc: machine.cipher.text_crc.is_some(),
         aside: machine
             .tag_queue
             .waits_in_memory()

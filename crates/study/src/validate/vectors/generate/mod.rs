@@ -10,7 +10,7 @@ mod tests;
 pub use shape::{Choice, Dimension, Shape};
 
 use super::{Algorithm, Case, Refusal};
-use crate::aead::bytes::{self, BytesError};
+use crate::aead::bytes::{self, BytesError, Scheme};
 use crate::gcm::bulk::{BulkError, Key};
 use crate::gcm::counter;
 use crate::gcm::field::Element;
@@ -209,19 +209,19 @@ fn inverse(element: Element) -> Element {
 
 fn seal(algorithm: Algorithm, key: &[u8], iv: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, Refusal> {
     Ok(match algorithm.scheme() {
-        None => Key::new(key)?.seal(iv, aad, text)?.to_vec(),
-        Some(scheme) => bytes::Key::new(scheme, key)?.seal(iv, aad, text)?,
+        Scheme::AesGcm => Key::new(key)?.seal(iv, aad, text)?.to_vec(),
+        scheme => bytes::Key::new(scheme, key)?.seal(iv, aad, text)?,
     })
 }
 
 fn opens(case: &Case) -> Result<bool, Refusal> {
     let mut text = case.ciphertext.clone();
     match case.algorithm.scheme() {
-        None => match Key::new(&case.key)?.open(&case.iv, &case.aad, &mut text, &case.tag) {
+        Scheme::AesGcm => match Key::new(&case.key)?.open(&case.iv, &case.aad, &mut text, &case.tag) {
             Err(BulkError::Forged) => Ok(false),
             opened => Ok(opened.map(|()| true)?),
         },
-        Some(scheme) => match bytes::Key::new(scheme, &case.key)?.open(&case.iv, &case.aad, &mut text, &case.tag) {
+        scheme => match bytes::Key::new(scheme, &case.key)?.open(&case.iv, &case.aad, &mut text, &case.tag) {
             Err(BytesError::Forged) => Ok(false),
             opened => Ok(opened.map(|()| true)?),
         },

@@ -40,17 +40,17 @@ impl Dimension {
 
     /// The choices that messages of an algorithm have.
     pub fn offered(self, algorithm: Algorithm) -> Vec<u8> {
-        let gcm = matches!(algorithm, Algorithm::AesGcm | Algorithm::AesGmac);
+        let gcm = algorithm.scheme() == Scheme::AesGcm;
         let gmac = algorithm == Algorithm::AesGmac;
         match self {
             Self::KeyBits => algorithm.key_bytes().iter().map(|&bytes| ((bytes - 16) / 8) as u8).collect(),
-            Self::Iv => match algorithm.scheme().map(Scheme::nonce_bytes) {
-                None => vec![0, 1, 2, 3],
-                Some(12) => vec![0],
-                Some(16) => vec![2],
-                Some(_) => vec![4],
+            Self::Iv if gcm => vec![0, 1, 2, 3],
+            Self::Iv => match algorithm.scheme().nonce_bytes() {
+                12 => vec![0],
+                16 => vec![2],
+                _ => vec![4],
             },
-            Self::Counter if algorithm != Algorithm::AesGcm => vec![0],
+            Self::Counter if algorithm != Algorithm::AES_GCM => vec![0],
             Self::Text if gmac => vec![0],
             Self::Outcome if gmac => vec![0, 1, 3, 4, 5],
             Self::Tag if !gcm => vec![0],

@@ -1,8 +1,7 @@
 use super::*;
 use crate::config::Layers;
-use crate::config::StandaloneEngine;
 use crate::validate::vectors::written::{Style, Writer};
-use crate::validate::vectors::{Bulk, Other, Structural, Subject, read};
+use crate::validate::vectors::{Bulk, read, subject};
 use proptest::prelude::*;
 
 fn messages(algorithm: Algorithm, messages: u64, seed: u64) -> (Vec<Message>, Coverage) {
@@ -26,17 +25,17 @@ fn two_hundred_and_fifty_six_messages_have_all_pairs_of_choices() {
         assert_eq!(coverage.pairs, coverage.possible, "{algorithm}");
     }
     for valid_percent in [0, 50, 100] {
-        let plan = Plan { algorithm: Algorithm::AesGcm, messages: 400, seed: 3, longest: 300, valid_percent };
+        let plan = Plan { algorithm: Algorithm::AES_GCM, messages: 400, seed: 3, longest: 300, valid_percent };
         let valid = Generator::new(plan).filter(|message| message.as_ref().unwrap().case.valid).count() as i64;
         assert!((valid - 4 * i64::from(valid_percent)).abs() < 40, "{valid} of 400 at {valid_percent} %");
     }
-    let (_, few) = messages(Algorithm::AesGcm, 4, 3);
+    let (_, few) = messages(Algorithm::AES_GCM, 4, 3);
     assert_eq!(few.pairs + few.missing.len(), few.possible);
 }
 
 #[test]
 fn counters_wrap_where_they_are_said_to() {
-    let (set, _) = messages(Algorithm::AesGcm, 256, 5);
+    let (set, _) = messages(Algorithm::AES_GCM, 256, 5);
     let mut wrapped = [0; 3];
     for Message { case, shape } in set.iter().filter(|message| !message.shape.has(Dimension::Outcome, 4)) {
         let forged_key = shape.has(Dimension::Outcome, 5);
@@ -67,7 +66,7 @@ fn every_style_is_read_back_as_it_was() {
             if !style.holds(algorithm) {
                 continue;
             }
-            let stages = style.holds_stages() && algorithm == Algorithm::AesGcm;
+            let stages = style.holds_stages() && algorithm == Algorithm::AES_GCM;
             let cases = read(&file(&set, algorithm, style, stages))
                 .unwrap_or_else(|error| panic!("{algorithm} {style:?}: {error}"));
             assert_eq!(cases.len(), set.len());
@@ -85,10 +84,7 @@ fn engines_pass_what_is_generated() {
     for algorithm in Algorithm::all() {
         let (set, _) = messages(algorithm, 24, 11);
         let engine = Layers::new(algorithm.engine()).resolve_standalone().unwrap();
-        let mut subject: Box<dyn Subject> = match engine {
-            StandaloneEngine::Gcm(spec) => Box::new(Structural::new(spec)),
-            StandaloneEngine::Other(spec) => Box::new(Other::new(spec)),
-        };
+        let mut subject = subject(engine);
         for Message { case, .. } in &set {
             assert_eq!(case.check(&mut *subject), Ok(()), "{algorithm} {}", case.id);
         }
@@ -98,11 +94,11 @@ fn engines_pass_what_is_generated() {
 proptest! {
     #[test]
     fn what_is_valid_opens_and_what_is_forged_does_not(seed in any::<u64>()) {
-        let (set, _) = messages(Algorithm::AesGcm, 12, seed);
+        let (set, _) = messages(Algorithm::AES_GCM, 12, seed);
         for Message { case, .. } in &set {
             prop_assert_eq!(case.check(&mut Bulk), Ok(()), "{}", &case.id);
         }
-        prop_assert_eq!(messages(Algorithm::AesGcm, 12, seed).0[11].case.clone(), set[11].case.clone());
+        prop_assert_eq!(messages(Algorithm::AES_GCM, 12, seed).0[11].case.clone(), set[11].case.clone());
     }
 
     #[test]

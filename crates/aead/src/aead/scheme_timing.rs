@@ -1,4 +1,4 @@
-//! What every engine of an AEAD other than AES-GCM does with its messages.
+//! The cycles of an engine of an AEAD other than AES-GCM, message by message.
 
 use super::flow::{Dates, Taken};
 use crate::gcm::{
@@ -39,9 +39,7 @@ impl Burst {
 }
 
 /// One message after the other through an engine.
-pub trait Scheme: std::fmt::Debug + Send + Sync {
-    /// The same once more.
-    fn boxed(&self) -> Box<dyn Scheme>;
+pub trait SchemeTiming: std::fmt::Debug + Send + Sync {
     /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
     fn load_key(&self, at: u64) -> u64;
     /// Bytes of text that are taken together.
@@ -73,11 +71,5 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
             }
         }
         self.end()
-    }
-}
-
-impl Clone for Box<dyn Scheme> {
-    fn clone(&self) -> Self {
-        self.boxed()
     }
 }
