@@ -3,7 +3,8 @@
 use super::{
     assumed::{self, Notes},
     error::{Faults, Kind, TraceError},
-    model::{DeviceKind, DeviceOp, Events, Format, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
+    formats::Importer,
+    model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
     size::Size,
@@ -38,7 +39,7 @@ fn cut(name: &str, most: usize) -> Cow<'_, str> {
 /// A trace as it comes together.
 pub(super) struct Builder {
     file: String,
-    format: Format,
+    format: &'static Importer,
     names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
     /// Bytes of all names.
@@ -58,7 +59,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub fn new(file: &str, format: Format) -> Self {
+    pub fn new(file: &str, format: &'static Importer) -> Self {
         Self {
             file: file.to_owned(),
             format,
@@ -237,7 +238,7 @@ impl Builder {
         let mut threads: Vec<_> = self.threads.into_iter().collect();
         threads.sort_by_key(|(_, place)| *place);
         let mut trace = Trace {
-            format: self.format,
+            format: Some(self.format.name),
             names: self.names,
             device: self.device,
             calls: self.calls,
@@ -265,14 +266,7 @@ impl Builder {
             (_, 0) => "nothing in it was done by a GPU".to_owned(),
             _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
         };
-        let remedy = match self.format {
-            Format::Kineto => "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
-            Format::NsightCsv => "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints",
-            Format::NsightSqlite => "profile with `nsys profile --trace=cuda`",
-            Format::Workload => "add kernels or copies",
-            Format::Chakra => "give the trace of a rank that computes or communicates",
-        };
-        TraceError::new(Kind::NoDevice, &self.file, what).remedy(remedy)
+        TraceError::new(Kind::NoDevice, &self.file, what).remedy(self.format.idle)
     }
 
     /// Lets time begin with the first event.
@@ -303,10 +297,11 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::trace::kineto;
 
     #[test]
     fn long_names_are_cut_stay_apart_and_are_told_of() {
-        let mut builder = Builder::new("it", Format::Kineto);
+        let mut builder = Builder::new("it", &kineto::FORMAT);
         let long = |end: &str| format!("{}{end}", "ä".repeat(5_000));
         let [one, other, again] = ["1", "2", "1"].map(|end| builder.name(&long(end)));
         assert_eq!((one == other, one, builder.notes.cut), (false, again, 2));
@@ -318,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_names_take_is_bounded_by_their_number() {
-        let mut builder = Builder::new("it", Format::Kineto);
+        let mut builder = Builder::new("it", &kineto::FORMAT);
         let count = 100_000;
         (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
         assert_eq!(builder.names.len(), count);

@@ -96,6 +96,7 @@ impl Meter {
 
 /// The content of an input, unpacked, byte by byte.
 pub(super) struct Tape<'a> {
+    input: Input<'a>,
     name: String,
     source: Box<dyn Read + 'a>,
     buffer: Box<[u8]>,
@@ -134,11 +135,26 @@ impl<'a> Tape<'a> {
             if packed { Box::new(MultiGzDecoder::new(content)) } else { Box::new(content) };
         let meter = Meter { line: Cell::new(1), budget: Cell::new(u64::MAX), halt: Cell::new(None) };
         let buffer = vec![0; BUFFER].into_boxed_slice();
-        Ok(Self { name, source, buffer, at: 0, end: 0, raw, packed, meter: Rc::new(meter), progress })
+        Ok(Self { input, name, source, buffer, at: 0, end: 0, raw, packed, meter: Rc::new(meter), progress })
+    }
+
+    /// The tape of another input, once this one is read.
+    pub fn next(&self, input: Input<'a>) -> Result<Self, TraceError> {
+        self.progress.borrow_mut().next(self.input.length());
+        Self::open(input, self.progress)
+    }
+
+    pub fn input(&self) -> Input<'a> {
+        self.input
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Asks whether to go on, with so many bytes of the input read.
+    pub fn goes_on(&self, read: u64) -> bool {
+        self.progress.borrow_mut().goes_on(read)
     }
 
     pub fn is_packed(&self) -> bool {
@@ -172,7 +188,7 @@ impl<'a> Tape<'a> {
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        if !self.progress.borrow_mut().goes_on(self.raw.get()) {
+        if !self.goes_on(self.raw.get()) {
             self.meter.halt.set(Some(Halt::Stopped));
             return Err(io::Error::other("stopped"));
         }

@@ -20,8 +20,9 @@ use super::{
     Place,
     builder::Builder,
     error::{Kind, TraceError},
-    input::Tape,
-    model::{Format, Trace},
+    formats::Importer,
+    input::{Input, Tape},
+    model::Trace,
 };
 use node::Nodes;
 use prost::Message;
@@ -31,8 +32,16 @@ use std::io::{self, Read};
 /// Bytes of the longest message.
 const MESSAGE: u64 = 1 << 26;
 
-/// Whether a content that begins like this is one.
-pub(super) fn is_one(head: &[u8]) -> bool {
+pub(super) const FORMAT: Importer = Importer {
+    name: "Chakra execution trace",
+    make: "Chakra execution traces",
+    idle: "give the trace of a rank that computes or communicates",
+    is_one,
+    read,
+    takes_calls: false,
+};
+
+fn is_one(head: &[u8]) -> bool {
     let mut rest = head;
     let Some(first) = cut(&mut rest) else { return false };
     let Ok(metadata) = Metadata::decode(first) else { return false };
@@ -52,9 +61,9 @@ fn cut<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     Some(message)
 }
 
-pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> {
     let name = tape.name().to_owned();
-    let mut builder = Builder::new(&name, Format::Chakra);
+    let mut builder = Builder::new(&name, &FORMAT);
     let mut nodes = Nodes::default();
     let mut bytes = Vec::new();
     let metadata = message(tape, &mut bytes, 0)?.and_then(|()| Metadata::decode(bytes.as_slice()).ok());

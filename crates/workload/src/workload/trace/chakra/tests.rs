@@ -2,7 +2,7 @@
 
 use super::schema::{Attribute, Metadata, Node, Value};
 use crate::workload::trace::{
-    CallKind, DeviceKind, Direction, Format, Step, Trace, TraceError,
+    CallKind, DeviceKind, Direction, Step, Trace, TraceError,
     testing::{bytes, refused, says},
 };
 use prost::Message;
@@ -43,7 +43,7 @@ fn read(nodes: &[Node]) -> Result<Trace, TraceError> {
 #[test]
 fn nodes_become_operations_and_work_of_the_host() {
     let trace = bytes(&sample()).unwrap();
-    assert_eq!((trace.format, trace.events.all, trace.events.used), (Format::Chakra, 6, 5));
+    assert_eq!((trace.format, trace.events.all, trace.events.used), (Some(super::FORMAT.name), 6, 5));
     assert_eq!((trace.calls[0].what, trace.calls[0].duration_ns), (CallKind::HostWork, 5000));
     assert_eq!(
         (trace.device[0].kind, trace.device[0].stream, trace.device[0].start_ns),

@@ -16,8 +16,9 @@ use super::{
     builder::Builder,
     decimal,
     error::{Kind, TraceError},
-    input::{Meter, Tape},
-    model::{Format, Rank, Trace},
+    formats::Importer,
+    input::{Input, Meter, Tape},
+    model::{Rank, Trace},
 };
 use crate::files::excerpt;
 use event::Event;
@@ -34,8 +35,17 @@ const EVENT: u64 = 1 << 26;
 /// Bytes that anything in addition to the events may take.
 const BESIDE: u64 = 1 << 28;
 
-pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
-    let builder = Builder::new(tape.name(), Format::Kineto);
+pub(super) const FORMAT: Importer = Importer {
+    name: "PyTorch profiler (Kineto) JSON",
+    make: "JSON of the PyTorch profiler",
+    idle: "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    is_one: |head| matches!(head.trim_ascii_start(), [b'{' | b'[', ..]),
+    read,
+    takes_calls: false,
+};
+
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> {
+    let builder = Builder::new(tape.name(), &FORMAT);
     let mut state = State {
         builder,
         meter: tape.meter(),

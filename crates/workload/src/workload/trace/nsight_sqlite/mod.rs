@@ -16,13 +16,13 @@ mod tests;
 use super::{
     builder::Builder,
     error::{Kind, TraceError},
-    input::{Input, Progress, Tape},
-    model::{Format, Trace},
+    formats::Importer,
+    input::{Input, Tape},
+    model::Trace,
 };
 use database::Database;
 use labels::Labels;
 use std::{
-    cell::RefCell,
     collections::HashMap,
     io::{BufRead, Write},
 };
@@ -36,12 +36,17 @@ const ROWS: u64 = 4096;
 const REFERENCE: &[&str] =
     &["StringIds", "ENUM_", "TARGET_INFO_", "META_DATA_", "EXPORT_", "sqlite_", "ANALYSIS_DETAILS"];
 
-pub(super) fn read(
-    input: Input<'_>,
-    tape: &mut Tape<'_>,
-    progress: &RefCell<Progress<'_>>,
-) -> Result<Trace, TraceError> {
-    let name = input.name();
+pub(super) const FORMAT: Importer = Importer {
+    name: "Nsight Systems SQLite export",
+    make: "`nsys export --type sqlite`",
+    idle: "profile with `nsys profile --trace=cuda`",
+    is_one: |head| head.starts_with(b"SQLite format 3\0"),
+    read,
+    takes_calls: false,
+};
+
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> {
+    let (name, input) = (tape.name().to_owned(), tape.input());
     let unpacked = if tape.is_packed() { Some(unpack(tape)?) } else { None };
     let path = match (&unpacked, input) {
         (Some(file), _) => file.path(),
@@ -57,16 +62,17 @@ pub(super) fn read(
     }
     let database = Database::open(path, &name)?;
     let mut reader = Reader {
-        builder: Builder::new(&name, Format::NsightSqlite),
+        builder: Builder::new(&name, &FORMAT),
         labels: Labels::read(&database)?,
         processes: HashMap::new(),
         orphans: 0,
         rows: 0,
         of: database.rows().max(1),
     };
+    let tape = &*tape;
     let goes_on = |rows: u64, of: u64| {
         let read = u128::from(length) * u128::from(rows.min(of)) / u128::from(of);
-        progress.borrow_mut().goes_on(u64::try_from(read).unwrap_or(length))
+        tape.goes_on(u64::try_from(read).unwrap_or(length))
     };
     if TABLES.iter().all(|sought| database.columns(sought.columns.table).is_none()) {
         let error = TraceError::new(Kind::Missing, &name, "is a database without tables of Nsight Systems about CUDA");

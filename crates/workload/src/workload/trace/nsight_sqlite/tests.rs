@@ -3,7 +3,7 @@
 use crate::{
     sim::Control,
     workload::trace::{
-        CallKind, DeviceKind, Direction, Format, Input, Memory, Place, Trace, TraceError, Waited, read,
+        CallKind, DeviceKind, Direction, Input, Memory, Place, Trace, TraceError, Waited, read,
         testing::{refused, says},
     },
 };
@@ -74,7 +74,7 @@ fn a_packed_database_is_read_like_itself_and_refused_where_it_is_cut() {
 #[test]
 fn rows_become_operations_and_calls() {
     let trace = opened(&file("")).unwrap();
-    assert_eq!((trace.format, trace.events.all, trace.events.used), (Format::NsightSqlite, 11, 9));
+    assert_eq!((trace.format, trace.events.all, trace.events.used), (Some(super::FORMAT.name), 11, 9));
     assert_eq!(trace.events.left_out, [("table OSRT_API is not read".to_owned(), 2)]);
     let kind = DeviceKind::Copy {
         direction: Direction::H2d,
