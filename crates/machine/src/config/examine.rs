@@ -1,45 +1,29 @@
 //! Holds a tree against the shape that it must have: every fault at its place.
 
-use super::error::{ConfigError, MOST_ERRORS, Wrong};
+use super::error::Wrong;
 use super::layer::path_remedy;
 use super::shape::{Field, Shape, quoted};
 use super::tree::{Node, Table, Value, join};
+use crate::files::{Refusal, Refusals};
 use crate::units::nearest;
 
-/// Everything that is wrong with `node`.
-pub(super) fn examine(node: &Node, shape: &Shape, chain: &str) -> Vec<ConfigError> {
-    examine_at(node, shape, "", chain)
-}
-
 /// Everything that is wrong with `node`, which is at `path`.
-pub(super) fn examine_at(node: &Node, shape: &Shape, path: &str, chain: &str) -> Vec<ConfigError> {
-    let mut examiner = Examiner { chain, errors: Vec::new(), further: 0 };
+pub(super) fn examine(node: &Node, shape: &Shape, path: &str, chain: &str) -> Refusals {
+    let mut examiner = Examiner { chain, faults: Refusals::default() };
     examiner.value(node, shape, path);
-    let more = (examiner.further > 0).then(|| ConfigError::new(Wrong::More { count: examiner.further }));
-    examiner.errors.extend(more);
-    examiner.errors
+    examiner.faults
 }
 
 struct Examiner<'a> {
     /// The layers, for what is missing in all of them.
     chain: &'a str,
-    errors: Vec<ConfigError>,
-    /// Errors that are only counted: to find out what was meant takes a search.
-    further: usize,
+    faults: Refusals,
 }
 
 impl Examiner<'_> {
-    fn wrong(&mut self, error: impl FnOnce() -> ConfigError) {
-        if self.errors.len() < MOST_ERRORS {
-            self.errors.push(error());
-        } else {
-            self.further += 1;
-        }
-    }
-
     fn leaf(&mut self, node: &Node, shape: &Shape, path: &str) {
         if let Some(error) = leaf(node, shape, path) {
-            self.wrong(|| error);
+            self.faults.push(|| error);
         }
     }
 
@@ -73,8 +57,8 @@ impl Examiner<'_> {
         for (key, entry) in table {
             match fields.iter().find(|field| field.name == *key) {
                 Some(field) => self.value(&entry.node, &field.shape, &join(path, key)),
-                None => self.wrong(|| {
-                    let error = ConfigError::new(Wrong::UnknownField { path: join(path, key) });
+                None => self.faults.push(|| {
+                    let error = Refusal::from(Wrong::UnknownField { path: join(path, key) });
                     error.at(entry.key.as_ref()).remedy(unknown_remedy(key, fields, path, variant))
                 }),
             }
@@ -97,14 +81,14 @@ impl Examiner<'_> {
     fn missing(&mut self, table: &Node, paths: Vec<String>, remedy: String) {
         // The whole document is no useful place to point at.
         let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
-        let error = ConfigError::new(Wrong::Missing { path: paths.join("`, `"), chain: self.chain.to_owned() });
-        self.wrong(|| error.at(place).remedy(remedy));
+        let error = Refusal::from(Wrong::Missing { path: paths.join("`, `"), chain: self.chain.to_owned() });
+        self.faults.push(|| error.at(place).remedy(remedy));
     }
 }
 
 /// What is wrong with a leaf.
-fn leaf(node: &Node, shape: &Shape, path: &str) -> Option<ConfigError> {
-    let fault = |kind: Wrong| Some(ConfigError::new(kind).at(node.place.as_ref()));
+fn leaf(node: &Node, shape: &Shape, path: &str) -> Option<Refusal> {
+    let fault = |kind: Wrong| Some(Refusal::from(kind).at(node.place.as_ref()));
     let path = path.to_owned();
     match (shape, &node.value) {
         (Shape::Quantity(kind), Value::Text(text)) => {

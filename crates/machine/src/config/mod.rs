@@ -8,7 +8,7 @@
 //!                                                place)         names)                                 digest)
 //! ```
 //!
-//! [`Layers`] says what to lay on what, [`Resolved`] is what comes out, [`ConfigError`] says what is wrong and where.
+//! [`Layers`] says what to lay on what, [`Resolved`] is what comes out, [`Refusal`] says what is wrong and where.
 //! Nothing here knows a single field by name except the rules of `check`: fields and their types are read from the
 //! schema that the specs derive.
 
@@ -27,7 +27,6 @@ mod library;
 mod machine;
 mod merge;
 mod parameter;
-mod place;
 mod provenance;
 mod rates;
 mod relax;
@@ -39,16 +38,15 @@ mod source;
 mod tree;
 mod words;
 
+pub use crate::files::{Place, Refusal, Source};
 pub use crate::units::nearest;
 pub use base::{Base, Varied};
-pub use error::{ConfigError, Wrong};
 pub use field::{ConfigField, fields};
 pub use gpu::{GpuSpec, Nodes};
 pub use layers::{DescribedEngine, Layers, StandaloneEngine};
 pub use machine::MachineSpec;
 pub use merge::DEFAULT;
 pub use parameter::Parameter;
-pub use place::{Place, Source};
 pub use provenance::{Kind, Provenance};
 pub use relax::relaxed_amounts;
 pub use resolved::{Design, Resolved};

@@ -1,11 +1,10 @@
 //! TOML values that remember where they were written.
 
-use super::{place::Place, provenance::Provenance};
+use super::provenance::Provenance;
+use crate::files::{Place, Source};
 use serde_json::{Map, Number, Value as Json};
 use std::{collections::BTreeMap, sync::Arc};
 use toml::{Spanned, de::DeTable, de::DeValue};
-
-use super::place::Source;
 
 /// A value, the place it was written at, and, for a leaf, where it comes from.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! The data sets that are built into the program, and those of a user.
 
 use super::class::{Class, Informed, Seen};
-use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
+use super::measured::{Kind, LeftOut, Measured, Point};
 use super::selector::Selector;
-use crate::config::Layers;
+use crate::{config::Layers, files::Refusal};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -47,7 +47,7 @@ const INDEX: &str = include_str!("../../../../validation/datasets.toml");
 pub enum CatalogueError {
     /// Its table is wrong.
     #[error(transparent)]
-    Measured(#[from] Box<MeasuredError>),
+    Measured(#[from] Box<Refusal>),
     /// The index, or a selection of points, is wrong.
     #[error("{0}")]
     Selection(String),

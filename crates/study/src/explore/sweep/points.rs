@@ -2,7 +2,7 @@
 
 use super::axis::AxisSpec;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
-use crate::config::{ConfigError, Varied};
+use crate::config::{Refusal, Varied};
 use crate::table::Point;
 use crate::table::PointId;
 use rand::{Rng, SeedableRng};
@@ -169,7 +169,7 @@ impl Study {
         settings.len() == self.values.len() && known && self.id(settings) == point.id
     }
 
-    pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
+    pub fn machine(&self, point: &Point) -> Result<Varied, Refusal> {
         self.base(point.value("design")).varied(&Self::settings_of(point))
     }
 

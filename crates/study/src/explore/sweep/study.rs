@@ -2,9 +2,9 @@
 
 use super::axis::{AxisError, AxisSpec, equal, text};
 use super::outcome::Shared;
-use crate::config::{Base, ConfigError, Layers};
+use crate::config::{Base, Layers, Refusal};
 use crate::explore::uncertainty::{Draws, MachineDraws};
-use crate::files::{Misread, excerpt};
+use crate::files::{Explained, Misread, excerpt};
 use crate::sampling::Sample;
 use crate::workload::{CopyError, Workload, WorkloadError, WorkloadFileError};
 use serde::Deserialize;
@@ -94,13 +94,13 @@ pub enum StudyError {
     Axis(#[from] AxisError),
     /// The machine, a design or a setting.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Refusal),
     /// An axis that is no parameter.
-    #[error("axis `{}`: {error}{}", excerpt(path, 100), error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
+    #[error("axis `{}`: {error}{}", excerpt(path, 100), error.help().map_or(String::new(), |remedy| format!("; {remedy}")))]
     Path {
         path: String,
         /// What the configuration says of it.
-        error: Box<ConfigError>,
+        error: Box<Refusal>,
     },
     #[error("copy `{}`: {}", excerpt(text, 100), excerpt(&error.to_string(), 300))]
     Copy { text: String, error: CopyError },

@@ -1,23 +1,37 @@
-//! Where a piece of configuration was written.
+//! Where in a text something is written.
 
+use super::Snippet;
 use std::{ops::Range, path::PathBuf, sync::Arc};
 
-/// A text that configuration was read from: a file, a shipped file, or one `--set`.
+/// A text that something is read from: a file, a shipped file, or one `--set`.
 #[derive(Debug)]
 pub struct Source {
     /// How messages call it: a path as the user wrote it, `h100-nvl-tdx.toml (shipped)`, or `--set`.
     pub name: String,
     pub text: String,
-    pub(super) origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A file: its path, with links resolved.
     File(PathBuf),
     /// A file that is built into the program, by its path below `hw-configs/`.
     Shipped(&'static str),
-    CommandLine,
+    /// The command line, or whoever calls.
+    Given,
+}
+
+impl Source {
+    /// A text that messages call `name`.
+    pub fn new(name: &str, text: String) -> Arc<Self> {
+        Arc::new(Self { name: name.to_owned(), text, origin: Origin::Given })
+    }
+
+    /// Some of it as it is shown.
+    pub fn snippet(&self, span: Range<usize>) -> Snippet {
+        Snippet::new(&self.name, &self.text, span)
+    }
 }
 
 /// A stretch of a source.
@@ -28,7 +42,7 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn new(source: &Arc<Source>, span: Range<usize>) -> Self {
+    pub fn new(source: &Arc<Source>, span: Range<usize>) -> Self {
         Self { source: Arc::clone(source), span }
     }
 
