@@ -137,7 +137,7 @@ pub(super) fn machine_of(config: Option<&str>, workload: Option<&WorkloadFile>) 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match &*refusal.code() {
-            "measured" => Self::InputOutput(refusal.into()),
+            "measured" | "workload::unreadable" => Self::InputOutput(refusal.into()),
             _ => Self::Config(refusal.into()),
         }
     }

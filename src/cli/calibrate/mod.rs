@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shown = arguments.stages.display().to_string();
     let text =
         read_text(&arguments.stages, LONGEST_STAGES).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-    let file = StageFile::read(&text).map_err(|error| refused(&shown, error))?;
+    let file = StageFile::read(&shown, &text).map_err(|error| refused(&shown, error))?;
     let config = arguments.hw.clone().or(file.config.clone()).ok_or_else(|| {
         Failure::Usage(miette!(help = "write `config` in it, or give --hw", "{shown} names no machine to start from"))
     })?;
@@ -162,7 +162,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn refused(file: &str, error: StageError) -> Failure {
     Failure::Config(match error {
-        StageError::Syntax(misread) => misread.named(file).into(),
+        StageError::Refused(refusal) => refusal.into(),
         StageError::Stage { ref remedy, .. } => miette!(help = excerpt(remedy, 500), "{file}: {error}"),
         _ => miette!("{file}: {error}"),
     })

@@ -67,7 +67,7 @@ pub fn table_text(path: &Path) -> Result<String, Failure> {
 /// Why a table, or a selection of its points, is refused.
 pub fn refused(error: CatalogueError) -> Failure {
     match error {
-        CatalogueError::Measured(error) => Failure::InputOutput((*error).into()),
+        CatalogueError::Refused(error) => Failure::InputOutput((*error).into()),
         CatalogueError::Selection(text) => Failure::Config(miette!("{}", excerpt(&text, 500))),
     }
 }

@@ -14,7 +14,7 @@
 //! in any of that is reported by filling all tables, so errors are those of [`Layers::resolve`].
 
 use super::check;
-use super::examine::examine;
+use super::examine::{Layered, examine};
 use super::follow::complete;
 use super::layer::Layer;
 use super::layers::{Layers, Stack};
@@ -187,7 +187,7 @@ impl Base {
         let table = values.table()?;
         // A name that is written in another way is not taken apart here.
         let entry = table.get(name).filter(|_| table.len() == 1)?;
-        if !examine(&entry.node, Shape::machine().field(name, None)?, name, "").is_empty() {
+        if !examine(&entry.node, Shape::machine().field(name, None)?, name, &Layered("")).is_empty() {
             return None;
         }
         let mut machine = self.resolved.machine.clone();

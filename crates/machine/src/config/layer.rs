@@ -151,17 +151,19 @@ fn is_in(path: &str, table: &str) -> bool {
     !table.is_empty() && path.rsplit_once('.').is_some_and(|(of, _)| of == table)
 }
 
-/// A TOML parser's error, `offset` bytes into the source.
-fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Refusal {
+/// Where a TOML parser finds an error, `offset` bytes into the source. One at the end of the text points at its last character.
+pub(super) fn syntax_place(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Place {
     let end = source.text.len();
     let span = error.span().map_or(offset..end, |span| span.start + offset..span.end + offset);
-    // An error at the end of the text points at its last character.
     let last = source.text.char_indices().next_back().map_or(0, |(at, _)| at);
     let start = span.start.min(last);
     let width = source.text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-    let span = start..span.end.min(end).max(start + width);
+    Place::new(source, start..span.end.min(end).max(start + width))
+}
+
+fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Refusal {
     Refusal::from(Wrong::Syntax { message: error.message().to_owned() })
-        .at(Some(&Place::new(source, span)))
+        .at(&syntax_place(source, error, offset))
         .remedy("quantities and texts stand in double quotes: clock = \"1.755 GHz\"")
 }
 

@@ -1,7 +1,7 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
 use super::error::Wrong;
-use super::examine::examine;
+use super::examine::{Layered, examine};
 use super::follow::complete;
 use super::layer::{Layer, Stated};
 use super::library;
@@ -219,7 +219,7 @@ fn senseless(path: &str, reason: String) -> Refusal {
 
 fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, Refusal> {
     let shape = Shape::machine().field(path, None).unwrap_or(Shape::machine());
-    examine(table, shape, path, chain).result()?;
+    examine(table, shape, path, &Layered(chain)).result()?;
     serde_json::from_value(table.to_json()).map_err(|error| senseless(path, error.to_string()))
 }
 

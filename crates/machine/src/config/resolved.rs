@@ -3,7 +3,7 @@
 use super::check;
 use super::cut;
 use super::error::Wrong;
-use super::examine::examine;
+use super::examine::{Layered, examine};
 use super::follow;
 use super::gpu::path_in_own_tables;
 use super::layer::Layer;
@@ -51,7 +51,7 @@ impl Resolved {
     /// Fills a machine from merged layers.
     pub(super) fn fill(values: &Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, Refusal> {
         let chain = layers.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
-        examine(values, Shape::machine(), "", &chain).result()?;
+        examine(values, Shape::machine(), "", &Layered(&chain)).result()?;
         let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
         let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
         let (mut parameters, switches) = take_stock(values, &canonical);

@@ -123,10 +123,16 @@ impl Refusals {
     }
 }
 
+impl Extend<Refusal> for Refusals {
+    fn extend<I: IntoIterator<Item = Refusal>>(&mut self, refusals: I) {
+        refusals.into_iter().for_each(|refusal| self.push(|| refusal));
+    }
+}
+
 impl FromIterator<Refusal> for Refusals {
     fn from_iter<I: IntoIterator<Item = Refusal>>(refusals: I) -> Self {
         let mut all = Self::default();
-        refusals.into_iter().for_each(|refusal| all.push(|| refusal));
+        all.extend(refusals);
         all
     }
 }

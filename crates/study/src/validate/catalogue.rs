@@ -3,7 +3,11 @@
 use super::class::{Class, Informed, Seen};
 use super::measured::{Kind, LeftOut, Measured, Point};
 use super::selector::Selector;
-use crate::{config::Layers, files::Refusal};
+use crate::{
+    config::{Document, Layers},
+    files::Refusal,
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -42,13 +46,20 @@ shipped![
 
 const INDEX: &str = include_str!("../../../../validation/datasets.toml");
 
+const DOCUMENT: Document = Document {
+    room: "datasets",
+    tables: &[("", "the index"), ("dataset", "a data set"), ("informed", "an entry")],
+    examples: &[],
+    help: "see validation/datasets.toml",
+};
+
 /// Why a data set cannot be used.
 #[derive(Debug, Error)]
 pub enum CatalogueError {
-    /// Its table is wrong.
+    /// Its table, or the index of tables, is wrong.
     #[error(transparent)]
-    Measured(#[from] Box<Refusal>),
-    /// The index, or a selection of points, is wrong.
+    Refused(#[from] Box<Refusal>),
+    /// A selection of points is wrong.
     #[error("{0}")]
     Selection(String),
 }
@@ -76,16 +87,14 @@ pub struct Catalogue {
     pub datasets: Vec<Dataset>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize, JsonSchema)]
 struct Index {
     platforms: BTreeMap<String, String>,
     titles: BTreeMap<String, String>,
     dataset: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize, JsonSchema)]
 struct Entry {
     name: String,
     file: String,
@@ -105,8 +114,7 @@ pub fn layers(machine: &str) -> Layers {
 impl Catalogue {
     /// Reads what is built in.
     pub fn shipped() -> Result<Self, CatalogueError> {
-        let wrong = |error: toml::de::Error| CatalogueError::Selection(format!("datasets.toml: {error}"));
-        let index: Index = toml::from_str(INDEX).map_err(wrong)?;
+        let index: Index = DOCUMENT.read("datasets.toml", INDEX).map_err(Box::new)?;
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;
         Ok(Self { platforms: index.platforms, titles: index.titles, datasets })
     }

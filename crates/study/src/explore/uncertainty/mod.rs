@@ -39,6 +39,7 @@ use crate::{
     sim::Control,
     workload::{Workload, direction_name},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -48,8 +49,7 @@ use std::{
 };
 
 /// How much is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Draws {
     #[serde(rename = "draws")]
     pub count: u32,

@@ -14,8 +14,8 @@
 
 use super::fit::Variable;
 use crate::{
-    config::{Kind, Resolved},
-    files::{Misread, excerpt},
+    config::{Document, Kind, Refusal, Resolved},
+    files::excerpt,
     units::KINDS,
     validate::{
         catalogue::{CatalogueError, Dataset},
@@ -24,16 +24,35 @@ use crate::{
         selector::Selector,
     },
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 use std::collections::HashSet;
 use thiserror::Error;
+
+const DOCUMENT: Document = Document {
+    room: "stages",
+    tables: &[
+        ("", "a stage file"),
+        ("stage", "a stage"),
+        ("parameters", "a parameter"),
+        ("points", "a selection of points"),
+    ],
+    examples: &[
+        ("stage", "a table [[stage]]"),
+        ("name", "name = \"submission\""),
+        ("path", "path = \"driver.push\""),
+        ("dataset", "dataset = \"p1-bandwidth\""),
+    ],
+    help: "docs/validation.md has examples",
+};
 
 /// What is wrong with a stage file.
 #[derive(Debug, Error)]
 pub enum StageError {
     /// It is not a stage file.
     #[error(transparent)]
-    Syntax(Misread),
+    Refused(#[from] Refusal),
     /// A stage asks for what is not there.
     #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(what, 300))]
     Stage {
@@ -47,37 +66,37 @@ pub enum StageError {
     Selection { stage: String, error: CatalogueError },
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct StageFile {
     pub config: Option<String>,
     #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Stage {
     pub name: String,
     pub parameters: Vec<Bounds>,
     pub points: Vec<Selection>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Bounds {
     pub path: String,
     /// Parameters of the same kind that take its value.
     #[serde(default)]
     pub with: Vec<String>,
     /// Least value, written as in a configuration.
+    #[schemars(with = "Option<Json>")]
     pub low: Option<toml::Value>,
+    #[schemars(with = "Option<Json>")]
     pub high: Option<toml::Value>,
     /// Where to start, if not from the machine's own value.
+    #[schemars(with = "Option<Json>")]
     pub start: Option<toml::Value>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Selection {
     pub dataset: String,
     #[serde(flatten)]
@@ -97,8 +116,9 @@ pub struct Tuned {
 }
 
 impl StageFile {
-    pub fn read(text: &str) -> Result<Self, StageError> {
-        let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(Misread::toml(text, &error)))?;
+    /// Reads a text that messages call `name`.
+    pub fn read(name: &str, text: &str) -> Result<Self, StageError> {
+        let file: Self = DOCUMENT.read(name, text)?;
         let mut names = HashSet::new();
         for stage in &file.stages {
             if !names.insert(&stage.name) {
@@ -226,7 +246,7 @@ mod tests {
 
     fn stage(parameters: &str, points: &str) -> Stage {
         let text = format!("[[stage]]\nname = \"s\"\nparameters = [{parameters}]\npoints = [{points}]\n");
-        StageFile::read(&text).unwrap().stages.remove(0)
+        StageFile::read("stages", &text).unwrap().stages.remove(0)
     }
 
     #[test]
@@ -302,7 +322,7 @@ mod tests {
     #[test]
     fn a_file_of_another_shape_is_refused_with_its_line() {
         for text in ["", "[[stage]]\nname = 1", "stage = [", "[[stage]]\nname='a'\nparameters=[]\npoints=[]\nmore=1"] {
-            assert!(matches!(StageFile::read(text), Err(StageError::Syntax(_))), "{text}");
+            assert!(matches!(StageFile::read("stages", text), Err(StageError::Refused(_))), "{text}");
         }
     }
 }
