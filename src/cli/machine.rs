@@ -137,7 +137,8 @@ pub(super) fn machine_of(config: Option<&str>, workload: Option<&WorkloadFile>) 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match &*refusal.code() {
-            "measured" | "workload::unreadable" => Self::InputOutput(refusal.into()),
+            "trace::stopped" => Self::Verification(miette!("interrupted: the trace was not read to its end")),
+            "measured" | "workload::unreadable" | "trace::unreadable" => Self::InputOutput(refusal.into()),
             _ => Self::Config(refusal.into()),
         }
     }

@@ -99,11 +99,9 @@ impl Wrong {
     }
 }
 
-impl From<Wrong> for Refusal {
-    fn from(wrong: Wrong) -> Self {
-        let (kind, word) = wrong.named();
-        Self::new("config", kind, wrong.to_string()).marked_as(word)
-    }
+pub(super) fn refusal(wrong: &Wrong) -> Refusal {
+    let (kind, word) = wrong.named();
+    Refusal::new("config", kind, wrong.to_string()).marked_as(word)
 }
 
 impl Refusal {

@@ -1,6 +1,6 @@
 //! Holds a tree against the shape that it must have: every fault at its place.
 
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::layer::path_remedy;
 use super::shape::{Field, Shape, Variant, quoted};
 use super::tree::{Node, Table, Value, join};
@@ -129,13 +129,13 @@ impl Layered<'_> {
         // The whole document is no useful place to point at.
         let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
         let missing = Wrong::Missing { path: paths.join("`, `"), chain: self.0.to_owned() };
-        Refusal::from(missing).at(place).remedy(remedy)
+        refusal(&missing).at(place).remedy(remedy)
     }
 }
 
 impl Telling for Layered<'_> {
     fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal {
-        let error = Refusal::from(Wrong::UnknownField { path: join(path, key) });
+        let error = refusal(&Wrong::UnknownField { path: join(path, key) });
         error.remedy(unknown_remedy(key, fields, path, variant))
     }
 
@@ -168,7 +168,7 @@ impl Telling for Layered<'_> {
     }
 
     fn leaf(&self, node: &Node, shape: &Shape, path: &str) -> Option<Refusal> {
-        let fault = |kind: Wrong| Some(Refusal::from(kind).at(node.place.as_ref()));
+        let fault = |kind: Wrong| Some(refusal(&kind).at(node.place.as_ref()));
         let path = path.to_owned();
         match (shape, &node.value) {
             (Shape::Quantity(kind), Value::Text(text)) => {

@@ -1,11 +1,11 @@
 //! One layer: a file, or one `--set`, taken apart.
 
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::provenance::{Kind, Provenance};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value, join};
 use crate::files::Refusal;
-use crate::files::{Origin, Place, Source};
+use crate::files::{Place, Source};
 use crate::units::nearest;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -56,9 +56,9 @@ impl Layer {
     /// Reads `path=value`. The value is TOML, or, where it is not, a text.
     pub fn set(argument: &str) -> Result<Self, Refusal> {
         let text = argument.to_owned();
-        let source = Arc::new(Source { name: "--set".into(), text, origin: Origin::Given });
+        let source = Source::new("--set", text);
         let malformed = || {
-            Refusal::from(Wrong::Set { text: argument.to_owned() })
+            refusal(&Wrong::Set { text: argument.to_owned() })
                 .remedy("write for example `--set link.max_payload=512B` or `--set tag_queue.release=hold`")
         };
         let (path, text) = argument.split_once('=').ok_or_else(malformed)?;
@@ -112,7 +112,7 @@ fn check_path(path: &str, place: &Place) -> Result<(), Refusal> {
     if found.is_some() {
         return Ok(());
     }
-    let error = Refusal::from(Wrong::UnknownField { path: path.to_owned() }).at(Some(place));
+    let error = refusal(&Wrong::UnknownField { path: path.to_owned() }).at(Some(place));
     Err(error.remedy(path_remedy(path)))
 }
 
@@ -162,14 +162,14 @@ pub(super) fn syntax_place(source: &Arc<Source>, error: &toml::de::Error, offset
 }
 
 fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Refusal {
-    Refusal::from(Wrong::Syntax { message: error.message().to_owned() })
+    refusal(&Wrong::Syntax { message: error.message().to_owned() })
         .at(&syntax_place(source, error, offset))
         .remedy("quantities and texts stand in double quotes: clock = \"1.755 GHz\"")
 }
 
 fn expected(path: &str, node: &Node, what: &str) -> Refusal {
     let found = node.value.what().to_owned();
-    Refusal::from(Wrong::WrongType { path: path.to_owned(), found, expected: what.to_owned() }).at(node.place.as_ref())
+    refusal(&Wrong::WrongType { path: path.to_owned(), found, expected: what.to_owned() }).at(node.place.as_ref())
 }
 
 /// Collects what a `[provenance]` table states. Where the machine has a table, so has the provenance; `kind` and
@@ -195,7 +195,7 @@ fn collect(table: &Table, shape: Option<&Shape>, path: &str, into: &mut Vec<Stat
             }
             (Some(_), None) => return Err(expected(&format!("provenance.{path}"), node, PATTERN)),
             (None, _) if !path.contains('.') || !["kind", "source", "low", "high"].contains(&key.as_str()) => {
-                let error = Refusal::from(Wrong::UnknownField { path: format!("provenance.{path}") });
+                let error = refusal(&Wrong::UnknownField { path: format!("provenance.{path}") });
                 return Err(error.at(key_place.as_ref()).remedy(path_remedy(&path)));
             }
             (None, _) => {}
@@ -209,7 +209,7 @@ const PATTERN: &str = "a table { kind = \"...\", source = \"...\", low = \"...\"
 /// Reads `{ kind, source, low, high }`.
 fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenance, Refusal> {
     let wrong = |reason: String, place: Option<&Place>| {
-        Refusal::from(Wrong::Provenance { path: path.to_owned(), reason }).at(place).remedy(format!("write {PATTERN}"))
+        refusal(&Wrong::Provenance { path: path.to_owned(), reason }).at(place).remedy(format!("write {PATTERN}"))
     };
     let somewhere = table.values().next().and_then(|entry| entry.key.as_ref());
     let text = |key: &str| match table.get(key) {
@@ -252,8 +252,7 @@ mod tests {
     use super::*;
 
     fn read(text: String) -> Result<Layer, Refusal> {
-        let source = Source { name: "random".into(), text, origin: Origin::Given };
-        Layer::read(Arc::new(source))
+        Layer::read(Source::new("random", text))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::examine::{Layered, examine};
 use super::follow::complete;
 use super::layer::{Layer, Stated};
@@ -77,7 +77,7 @@ impl Layers {
             StandaloneEngine::Gcm(spec) => Ok(spec),
             StandaloneEngine::Other(_) => {
                 let reason = "this engine is one of another AEAD than AES-GCM".to_owned();
-                let error = Refusal::from(Wrong::Senseless { path: "aead".into(), reason });
+                let error = refusal(&Wrong::Senseless { path: "aead".into(), reason });
                 Err(error
                     .remedy("take an engine with a table `[engine]`; `sealsim list` says which are of another AEAD"))
             }
@@ -120,7 +120,7 @@ impl Layers {
             }
             let parts = stacked.split('+').map(str::trim);
             if parts.clone().any(str::is_empty) {
-                let error = Refusal::from(Wrong::Joined { text: stacked.clone() });
+                let error = refusal(&Wrong::Joined { text: stacked.clone() });
                 return Err(error.remedy("write for example direct+overlap"));
             }
             designs.extend(parts);
@@ -207,14 +207,14 @@ fn engine_in(stack: &Stack) -> Result<StandaloneEngine, Refusal> {
             Ok(StandaloneEngine::Other(spec))
         }
         (None, None) => {
-            let error = Refusal::from(Wrong::Missing { path: "engine".into(), chain });
+            let error = refusal(&Wrong::Missing { path: "engine".into(), chain });
             Err(error.remedy("an engine is a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
         }
     }
 }
 
 fn senseless(path: &str, reason: String) -> Refusal {
-    Refusal::from(Wrong::Senseless { path: path.to_owned(), reason })
+    refusal(&Wrong::Senseless { path: path.to_owned(), reason })
 }
 
 fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, Refusal> {
@@ -235,11 +235,11 @@ fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, Refusal> {
         if layers.iter().any(|layer| layer.source.origin == lower.origin) {
             let names = layers.iter().map(|layer| layer.source.name.as_str()).chain([lower.name.as_str()]);
             let chain = names.collect::<Vec<_>>().join(" -> ");
-            let error = Refusal::from(Wrong::Cycle { chain }).at(place.as_ref());
+            let error = refusal(&Wrong::Cycle { chain }).at(place.as_ref());
             return Err(error.remedy("one of these files must stand on its own"));
         }
         if layers.len() == MOST_FILES {
-            let error = Refusal::from(Wrong::Deep { most: MOST_FILES }).at(place.as_ref());
+            let error = refusal(&Wrong::Deep { most: MOST_FILES }).at(place.as_ref());
             return Err(error.remedy("put what they say into fewer files"));
         }
         layers.push(Layer::read(lower)?);
@@ -317,7 +317,7 @@ impl Stack {
 
 fn no_value(stated: &Stated) -> Refusal {
     let reason = "no layer so far gives the field a value".to_owned();
-    Refusal::from(Wrong::Provenance { path: stated.path.clone(), reason })
+    refusal(&Wrong::Provenance { path: stated.path.clone(), reason })
         .at(stated.place.as_ref())
         .remedy("give the value beside it, or remove the provenance")
 }
@@ -341,9 +341,8 @@ fn check_range(node: &Node, stated: &Stated) -> Result<(), Refusal> {
         return Ok(());
     }
     let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
-    let wrong = |reason: String| {
-        Refusal::from(Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref())
-    };
+    let wrong =
+        |reason: String| refusal(&Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref());
     let read = |text: &str| match shape {
         Some(Shape::Quantity(kind)) => kind.parse(text).map(i128::from).map_err(|error| error.to_string()),
         Some(Shape::Integer { .. }) => text.parse().map_err(|_| format!("`{text}` is not an integer")),

@@ -4,7 +4,7 @@
 //! layers below it; a rate that is stated in the same layer, or above it, has its way. A layer that changes a stated rate and names no
 //! library takes the name away: that library does not have this rate.
 
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::provenance::{Kind, Provenance};
 use super::tree::{Entry, Node, Value};
 use crate::files::Refusal;
@@ -93,7 +93,7 @@ pub(super) fn complete(values: &mut Node) -> Result<(), Refusal> {
     known(values, NAMES[1], &library, |row| row.library)?;
     let refused = |reason: String, remedy: String| {
         let place = values.at(NAMES[1]).and_then(|node| node.place.clone());
-        Refusal::from(Wrong::Senseless { path: NAMES[1].into(), reason }).at(place.as_ref()).remedy(remedy)
+        refusal(&Wrong::Senseless { path: NAMES[1].into(), reason }).at(place.as_ref()).remedy(remedy)
     };
     if values.at("aead").is_some() {
         let reason = "the table of libraries has AES-256-GCM only, and this machine has another AEAD".to_owned();
@@ -135,7 +135,7 @@ fn known(values: &Node, name: &str, text: &str, column: fn(Row) -> &'static str)
         return Ok(());
     }
     let place = values.at(name).and_then(|node| node.place.clone());
-    let error = Refusal::from(Wrong::Choice { path: name.to_owned(), text: text.to_owned() }).at(place.as_ref());
+    let error = refusal(&Wrong::Choice { path: name.to_owned(), text: text.to_owned() }).at(place.as_ref());
     Err(error.remedy(format!("it is one of {}", all(column))))
 }
 

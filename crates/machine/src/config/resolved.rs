@@ -2,7 +2,7 @@
 
 use super::check;
 use super::cut;
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::examine::{Layered, examine};
 use super::follow;
 use super::gpu::path_in_own_tables;
@@ -69,7 +69,7 @@ impl Resolved {
 
     /// The same machine with settings on it, as `--set` takes them.
     pub fn with(&self, settings: &[String]) -> Result<Self, Refusal> {
-        let wrong = || Refusal::from(Wrong::Manifest { reason: "the machine has no fields".into() });
+        let wrong = || refusal(&Wrong::Manifest { reason: "the machine has no fields".into() });
         let mut values = Node::from_json(&json!(self.machine)).ok_or_else(wrong)?;
         for Parameter { path, provenance, .. } in &self.parameters {
             if let Some(node) = values.at_mut(path) {
@@ -139,7 +139,7 @@ impl Resolved {
             fitted_to: BTreeSet<String>,
             digest: String,
         }
-        let wrong = |reason: String| Refusal::from(Wrong::Manifest { reason });
+        let wrong = |reason: String| refusal(&Wrong::Manifest { reason });
         let manifest: Manifest = serde_json::from_value(value.clone()).map_err(|error| wrong(error.to_string()))?;
         let mut tree = Node::from_json(&manifest.machine).ok_or_else(|| wrong("`machine` is null".into()))?;
         for (path, provenance) in manifest.provenance {
@@ -197,7 +197,7 @@ pub(super) fn provenance_of(parameters: &[Parameter]) -> Json {
 /// A document as TOML, which has no null: a field that is not there says as much.
 pub(super) fn to_toml(mut document: Json) -> Result<String, Refusal> {
     remove_nulls(&mut document);
-    toml::to_string(&document).map_err(|error| Refusal::from(Wrong::Manifest { reason: error.to_string() }))
+    toml::to_string(&document).map_err(|error| refusal(&Wrong::Manifest { reason: error.to_string() }))
 }
 
 /// TOML has no null: a field without a value is left out.
@@ -210,7 +210,7 @@ fn remove_nulls(json: &mut Json) {
 
 /// An error of the types themselves, which know more than their schema does.
 fn refused(error: &serde_json::Error) -> Refusal {
-    Refusal::from(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
+    refusal(&Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
 }
 
 /// Whether one GPU's or switch's value is that of the machine's own table, where it is reported.

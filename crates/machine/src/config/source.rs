@@ -1,6 +1,6 @@
 //! From a name on the command line or behind `extends` to a text.
 
-use super::error::Wrong;
+use super::error::{Wrong, refusal};
 use super::shipped::{Role, SHIPPED, Shipped};
 use crate::files::Refusal;
 use crate::files::{Origin, Place, Source};
@@ -23,7 +23,7 @@ pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, Refusal> {
     match Shipped::find(role, name) {
         Some(shipped) => Ok(from_shipped(shipped)),
         None if path.exists() => read(path, name),
-        None => Err(Refusal::from(Wrong::NotFound { name: name.to_owned() }).remedy(missing_remedy(role, name))),
+        None => Err(refusal(&Wrong::NotFound { name: name.to_owned() }).remedy(missing_remedy(role, name))),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> R
             "`extends` is a path relative to the file that says it, or one of the shipped {}",
             Shipped::names(Role::Machine).collect::<Vec<_>>().join(", ")
         );
-        Refusal::from(Wrong::NotFound { name: name.to_owned() }).at(place).remedy(remedy)
+        refusal(&Wrong::NotFound { name: name.to_owned() }).at(place).remedy(remedy)
     })
 }
 
@@ -59,6 +59,7 @@ fn from_shipped(shipped: &Shipped) -> Arc<Source> {
         name: format!("{} (shipped)", shipped.path),
         text: shipped.text.to_owned(),
         origin: Origin::Shipped(shipped.path),
+        line: 1,
     })
 }
 
@@ -71,16 +72,16 @@ fn read(path: &Path, shown: &str) -> Result<Arc<Source>, Refusal> {
             ReadError::TooLong { .. } => "a machine with all its provenance takes a tenth of that",
             ReadError::Unreadable { .. } | ReadError::ByteOrderMark { .. } => "",
         };
-        let error = Refusal::from(Wrong::Unreadable(error));
+        let error = refusal(&Wrong::Unreadable(error));
         if remedy.is_empty() { error } else { error.remedy(remedy) }
     })?;
     if text.trim().is_empty() {
-        let error = Refusal::from(Wrong::Empty { path: shown.to_owned() });
+        let error = refusal(&Wrong::Empty { path: shown.to_owned() });
         return Err(error.remedy("see `sealsim list` for configurations to start from"));
     }
     // A pipe has no canonical path, but then nothing extends it either.
     let origin = Origin::File(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-    Ok(Arc::new(Source { name: shown.to_owned(), text, origin }))
+    Ok(Arc::new(Source { name: shown.to_owned(), text, origin, line: 1 }))
 }
 
 fn missing_remedy(role: Role, name: &str) -> String {

@@ -10,6 +10,8 @@ pub struct Source {
     pub name: String,
     pub text: String,
     pub(crate) origin: Origin,
+    /// Which line of a longer text it begins with, from 1.
+    pub(crate) line: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,12 +27,17 @@ pub(crate) enum Origin {
 impl Source {
     /// A text that messages call `name`.
     pub fn new(name: &str, text: String) -> Arc<Self> {
-        Arc::new(Self { name: name.to_owned(), text, origin: Origin::Given })
+        Arc::new(Self { name: name.to_owned(), text, origin: Origin::Given, line: 1 })
+    }
+
+    /// One line of a longer text: this one, from 1.
+    pub fn line(name: &str, text: &str, line: usize) -> Arc<Self> {
+        Arc::new(Self { name: name.to_owned(), text: text.to_owned(), origin: Origin::Given, line })
     }
 
     /// Some of it as it is shown.
     pub fn snippet(&self, span: Range<usize>) -> Snippet {
-        Snippet::new(&self.name, &self.text, span)
+        Snippet::new(&self.name, &self.text, span).on_line(self.line)
     }
 }
 
@@ -55,6 +62,6 @@ impl Place {
     pub fn line_and_column(&self) -> (usize, usize) {
         let before = self.source.text.get(..self.span.start).unwrap_or(&self.source.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        (before.matches('\n').count() + self.source.line, before[line_start..].chars().count() + 1)
     }
 }

@@ -1,6 +1,12 @@
 //! What is invalid although its type allows it: limits by unit, and rules between fields.
 
-use super::{error::Wrong, gpu::MOST_GPUS, machine::MachineSpec, parameter::Parameter, tree::Node};
+use super::{
+    error::{Wrong, refusal},
+    gpu::MOST_GPUS,
+    machine::MachineSpec,
+    parameter::Parameter,
+    tree::Node,
+};
 use crate::files::{Refusal, Refusals};
 use limits::beyond_limits;
 pub(super) use limits::within_limits;
@@ -74,7 +80,7 @@ const RULES: &[&[Rule]] = &[
 pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), Refusal> {
     let fault = |path: &str, reason: String, remedy: String| {
         let place = values.at(path).and_then(|node| node.place.as_ref());
-        Refusal::from(Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
+        refusal(&Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
     };
     let limits = parameters.iter().filter_map(|parameter| {
         let (reason, remedy) = beyond_limits(parameter)?;

@@ -99,7 +99,7 @@ type Figure = (&'static str, f64, Vec<Group>);
 
 impl Row {
     fn read(row: &Cells<'_>) -> Result<Self, Refusal> {
-        let total = |direction: &str| -> Result<Total, Refusal> {
+        let total = |direction: &str| {
             let column = |what: &str| format!("{direction}_{what}");
             let most = |column: &str, number: f64| {
                 let large = || row.error(column, format!("{column} is {number}"), "no program copies that much");

@@ -2,7 +2,7 @@
 
 use super::{
     assumed::{self, Notes},
-    error::{Faults, Kind, TraceError},
+    error::{refused, refused_at},
     formats::Importer,
     model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
@@ -10,7 +10,7 @@ use super::{
     size::Size,
     time::SPAN,
 };
-use crate::files::excerpt;
+use crate::files::{Refusal, Refusals, excerpt};
 use rustc_hash::FxHasher;
 use std::{
     borrow::Cow,
@@ -53,7 +53,7 @@ pub(super) struct Builder {
     first_step: Option<u64>,
     marks: Vec<(u64, u64)>,
     events: Events,
-    faults: Faults,
+    faults: Refusals,
     notes: Notes,
     assumed: Vec<String>,
 }
@@ -75,7 +75,7 @@ impl Builder {
             first_step: None,
             marks: Vec::new(),
             events: Events::default(),
-            faults: Faults::default(),
+            faults: Refusals::default(),
             notes: Notes::default(),
             assumed: Vec::new(),
         }
@@ -147,7 +147,7 @@ impl Builder {
         };
         if bytes > MOST_BYTES {
             let what = format!("{bytes} bytes, more than any memory holds");
-            self.fault(TraceError::new(Kind::Event, &self.file, what).at(op.place).remedy("correct the size"));
+            self.fault(refused_at("event", &self.file, op.place, what).remedy("correct the size"));
             return;
         }
         self.events.used += 1;
@@ -184,13 +184,13 @@ impl Builder {
     }
 
     /// What is wrong with an event.
-    pub fn fault(&mut self, error: TraceError) {
-        self.faults.push(error);
+    pub fn fault(&mut self, error: Refusal) {
+        self.faults.push(|| error);
     }
 
     /// An error about one event of the file.
     pub fn wrong(&mut self, place: Place, what: impl AsRef<str>, remedy: &str) {
-        let error = TraceError::new(Kind::Event, &self.file, what).at(place).remedy(remedy);
+        let error = refused_at("event", &self.file, place, what).remedy(remedy);
         self.fault(error);
     }
 
@@ -225,7 +225,7 @@ impl Builder {
     }
 
     /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
-    pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, TraceError> {
+    pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, Refusal> {
         std::mem::take(&mut self.faults).result()?;
         if self.device.is_empty() {
             return Err(self.nothing());
@@ -258,7 +258,7 @@ impl Builder {
         Ok(trace)
     }
 
-    fn nothing(&self) -> TraceError {
+    fn nothing(&self) -> Refusal {
         let reasons = self.events.left_out.iter().map(|(reason, count)| format!("{count}: {reason}"));
         let reasons: Vec<_> = reasons.take(5).collect();
         let what = match (self.events.all, reasons.len()) {
@@ -266,11 +266,11 @@ impl Builder {
             (_, 0) => "nothing in it was done by a GPU".to_owned(),
             _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
         };
-        TraceError::new(Kind::NoDevice, &self.file, what).remedy(self.format.idle)
+        refused("no_device", &self.file, what).remedy(self.format.idle)
     }
 
     /// Lets time begin with the first event.
-    fn rebase(&mut self) -> Result<(), TraceError> {
+    fn rebase(&mut self) -> Result<(), Refusal> {
         let ends = |start: Option<u64>, last: Option<u64>| [start, last].into_iter().flatten();
         let (op, call) = (|op: &DeviceOp| op.start_ns, |call: &HostCall| call.start_ns);
         let firsts = ends(self.device.first().map(op), self.calls.first().map(call));
@@ -281,7 +281,7 @@ impl Builder {
         if last - first > SPAN {
             let days = (last - first) / 86_400_000_000_000;
             let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");
-            let error = TraceError::new(Kind::Clock, &self.file, what);
+            let error = refused("clock", &self.file, what);
             return Err(error.remedy("correct or remove the events whose start is not that of the others"));
         }
         self.device.iter_mut().for_each(|op| op.start_ns -= first);

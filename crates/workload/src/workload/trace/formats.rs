@@ -2,10 +2,10 @@
 
 use super::{
     FORMATS, Trace,
-    error::{Kind, TraceError},
+    error::refused,
     input::{Input, Tape},
 };
-use crate::files::excerpt;
+use crate::files::{Refusal, excerpt};
 
 /// A format, and how it is read.
 pub(super) struct Importer {
@@ -18,7 +18,7 @@ pub(super) struct Importer {
     /// Whether a content that begins like this is one.
     pub is_one: fn(&[u8]) -> bool,
     /// Reads it, and, if its calls may be in a second file, that one.
-    pub read: for<'a> fn(&mut Tape<'a>, Option<Input<'a>>) -> Result<Trace, TraceError>,
+    pub read: for<'a> fn(&mut Tape<'a>, Option<Input<'a>>) -> Result<Trace, Refusal>,
     pub takes_calls: bool,
 }
 
@@ -44,15 +44,15 @@ const KNOWN: &[(&[u8], &str, Option<&str>)] = &[
 ];
 
 /// The format of a tape, which then is behind its byte-order mark.
-pub(super) fn of(tape: &mut Tape<'_>) -> Result<&'static Importer, TraceError> {
+pub(super) fn of(tape: &mut Tape<'_>) -> Result<&'static Importer, Refusal> {
     let name = tape.name().to_owned();
     let format = told(&name, tape.head()?)?;
     tape.skip_mark();
     Ok(format)
 }
 
-fn told(file: &str, head: &[u8]) -> Result<&'static Importer, TraceError> {
-    let refused = |what: &str, remedy: &str| TraceError::new(Kind::Unrecognised, file, what).remedy(remedy);
+fn told(file: &str, head: &[u8]) -> Result<&'static Importer, Refusal> {
+    let refused = |what: &str, remedy: &str| refused("unrecognised", file, what).remedy(remedy);
     if head.is_empty() {
         return Err(refused("is empty", &all()));
     }

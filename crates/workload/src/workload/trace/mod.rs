@@ -35,7 +35,6 @@ mod tests;
 mod time;
 
 pub use chakra::{ChakraNode, ChakraWork, write_chakra_head};
-pub use error::TraceError;
 pub use input::Input;
 pub use model::{
     CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, Rank, Step, Synchronization, Thread,
@@ -43,8 +42,8 @@ pub use model::{
 };
 pub use place::Place;
 
-use crate::sim::Control;
-use error::Kind;
+use crate::{files::Refusal, sim::Control};
+use error::refused;
 use formats::Importer;
 use input::{Progress, Tape};
 use std::cell::RefCell;
@@ -58,7 +57,7 @@ pub fn read(
     gpu: Input<'_>,
     api: Option<Input<'_>>,
     progress: &mut dyn FnMut(u64, Option<u64>) -> Control,
-) -> Result<Trace, TraceError> {
+) -> Result<Trace, Refusal> {
     let of = match api {
         Some(api) => gpu.length().zip(api.length()).map(|(gpu, api)| gpu.saturating_add(api)),
         None => gpu.length(),
@@ -69,7 +68,7 @@ pub fn read(
     if let (Some(api), false) = (api, format.takes_calls) {
         let what = format!("a table of calls does not belong to a {}", format.name);
         let remedy = "leave it out: the trace holds its calls itself";
-        return Err(TraceError::new(Kind::Unrecognised, &api.name(), what).remedy(remedy));
+        return Err(refused("unrecognised", &api.name(), what).remedy(remedy));
     }
     (format.read)(&mut tape, api)
 }

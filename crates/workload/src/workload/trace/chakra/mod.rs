@@ -19,11 +19,12 @@ pub use write::{ChakraNode, ChakraWork, write_chakra_head};
 use super::{
     Place,
     builder::Builder,
-    error::{Kind, TraceError},
+    error::refused,
     formats::Importer,
     input::{Input, Tape},
     model::Trace,
 };
+use crate::files::Refusal;
 use node::Nodes;
 use prost::Message;
 use schema::{Metadata, Node, VERSION};
@@ -61,7 +62,7 @@ fn cut<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     Some(message)
 }
 
-fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> {
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     let name = tape.name().to_owned();
     let mut builder = Builder::new(&name, &FORMAT);
     let mut nodes = Nodes::default();
@@ -88,7 +89,7 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> 
 }
 
 /// Reads a message into `bytes`, after `whole` nodes. `None`: there is none left.
-fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Option<()>, TraceError> {
+fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Option<()>, Refusal> {
     let meter = tape.meter();
     meter.allow(MESSAGE);
     if tape.available()? == 0 {
@@ -96,7 +97,7 @@ fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Optio
     }
     let syntax = |tape: &Tape<'_>, what: &str| {
         let what = format!("{what}, after {whole} whole nodes");
-        TraceError::new(Kind::Syntax, tape.name(), what).remedy("write the trace again: it is damaged here")
+        refused("syntax", tape.name(), what).remedy("write the trace again: it is damaged here")
     };
     let length = match length(tape) {
         Ok(Some(length)) if length <= MESSAGE => length,
@@ -122,7 +123,7 @@ fn length(tape: &mut Tape<'_>) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-fn ended(tape: &Tape<'_>, whole: u64) -> TraceError {
+fn ended(tape: &Tape<'_>, whole: u64) -> Refusal {
     let what = format!("ends in the middle, after {whole} whole nodes");
-    TraceError::new(Kind::Truncated, tape.name(), what).remedy("copy it again, or write the trace again")
+    refused("truncated", tape.name(), what).remedy("copy it again, or write the trace again")
 }

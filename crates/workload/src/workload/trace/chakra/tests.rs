@@ -1,8 +1,9 @@
 //! What is read out of Chakra traces, and what is refused.
 
 use super::schema::{Attribute, Metadata, Node, Value};
+use crate::files::Refusal;
 use crate::workload::trace::{
-    CallKind, DeviceKind, Direction, Step, Trace, TraceError,
+    CallKind, DeviceKind, Direction, Step, Trace,
     testing::{bytes, refused, says},
 };
 use prost::Message;
@@ -36,7 +37,7 @@ fn file(nodes: &[Node]) -> Vec<u8> {
     file
 }
 
-fn read(nodes: &[Node]) -> Result<Trace, TraceError> {
+fn read(nodes: &[Node]) -> Result<Trace, Refusal> {
     bytes(&file(nodes))
 }
 

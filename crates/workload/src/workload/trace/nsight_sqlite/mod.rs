@@ -15,11 +15,12 @@ mod tests;
 
 use super::{
     builder::Builder,
-    error::{Kind, TraceError},
+    error::refused,
     formats::Importer,
     input::{Input, Tape},
     model::Trace,
 };
+use crate::files::Refusal;
 use database::Database;
 use labels::Labels;
 use std::{
@@ -45,14 +46,14 @@ pub(super) const FORMAT: Importer = Importer {
     takes_calls: false,
 };
 
-fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> {
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     let (name, input) = (tape.name().to_owned(), tape.input());
     let unpacked = if tape.is_packed() { Some(unpack(tape)?) } else { None };
     let path = match (&unpacked, input) {
         (Some(file), _) => file.path(),
         (None, Input::Path(path)) => path,
         (None, Input::Bytes { .. }) => {
-            let error = TraceError::new(Kind::Unrecognised, &name, "a database is read from a file only");
+            let error = refused("unrecognised", &name, "a database is read from a file only");
             return Err(error.remedy("write it to a file first"));
         }
     };
@@ -75,7 +76,7 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, TraceError> 
         tape.goes_on(u64::try_from(read).unwrap_or(length))
     };
     if TABLES.iter().all(|sought| database.columns(sought.columns.table).is_none()) {
-        let error = TraceError::new(Kind::Missing, &name, "is a database without tables of Nsight Systems about CUDA");
+        let error = refused("missing", &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
         );
@@ -110,14 +111,14 @@ impl Reader<'_> {
         sought: &Sought,
         database: &Database,
         goes_on: &dyn Fn(u64, u64) -> bool,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), Refusal> {
         if database.columns(sought.columns.table).is_none() {
             return Ok(());
         }
         database.each(&sought.columns, &mut |row| {
             self.rows += 1;
             if self.rows.is_multiple_of(ROWS) && !goes_on(self.rows, self.of) {
-                return Err(TraceError::new(Kind::Stopped, database.name(), "stopped"));
+                return Err(refused("stopped", database.name(), "stopped"));
             }
             self.builder.event();
             if let Err(what) = (sought.take)(self, row) {
@@ -154,17 +155,17 @@ impl Reader<'_> {
     }
 }
 
-fn truncated(name: &str) -> TraceError {
-    let error = TraceError::new(Kind::Truncated, name, "the database ends in the middle");
+fn truncated(name: &str) -> Refusal {
+    let error = refused("truncated", name, "the database ends in the middle");
     error.remedy("copy it again, or export the report again")
 }
 
 /// Unpacks a database into a file that goes away with it: as many bytes as its head says that there are.
-fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, TraceError> {
+fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, Refusal> {
     let name = tape.name().to_owned();
     let failed = |error: std::io::Error| {
         let what = format!("the database cannot be unpacked to a temporary file: {error}");
-        TraceError::new(Kind::Unreadable, &name, what).remedy("unpack it where there is room, with `gunzip`")
+        refused("unreadable", &name, what).remedy("unpack it where there is room, with `gunzip`")
     };
     let mut file = NamedTempFile::new().map_err(failed)?;
     let mut left = length_by(tape.head()?);

@@ -1,9 +1,10 @@
 //! What is read out of the database, and what is refused.
 
 use crate::{
+    files::Refusal,
     sim::Control,
     workload::trace::{
-        CallKind, DeviceKind, Direction, Input, Memory, Place, Trace, TraceError, Waited, read,
+        CallKind, DeviceKind, Direction, Input, Memory, Place, Trace, Waited, read,
         testing::{refused, says},
     },
 };
@@ -51,7 +52,7 @@ fn file(more: &str) -> NamedTempFile {
     file
 }
 
-fn opened(file: &NamedTempFile) -> Result<Trace, TraceError> {
+fn opened(file: &NamedTempFile) -> Result<Trace, Refusal> {
     read(Input::Path(file.path()), None, &mut |_, _| Control::Continue)
 }
 
