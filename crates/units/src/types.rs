@@ -138,14 +138,12 @@ quantity!(
 );
 
 /// Every kind of quantity of a configuration, by the name of its type.
-pub const KINDS: [(&str, &Kind); 7] = [
+pub const KINDS: [(&str, &Kind); 5] = [
     ("Femtos", &Femtos::KIND),
     ("Cycles", &Cycles::KIND),
     ("Frequency", &Frequency::KIND),
     ("Bytes", &Bytes::KIND),
     ("BytesPerCycle", &BytesPerCycle::KIND),
-    ("ByteRate", &ByteRate::KIND),
-    ("FlopRate", &FlopRate::KIND),
 ];
 
 impl Femtos {

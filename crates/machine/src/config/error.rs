@@ -47,7 +47,7 @@ pub(super) enum Wrong {
     UnknownField { path: String },
     /// A value of another type.
     #[error("`{}` is {found}, but must be {expected}", short(path))]
-    WrongType { path: String, found: String, expected: String },
+    Type { path: String, found: String, expected: String },
     /// A quantity that cannot be read.
     #[error("`{}`: {}", short(path), sentence(error))]
     Quantity { path: String, error: QuantityError },
@@ -86,7 +86,7 @@ impl Wrong {
             Self::Cycle { .. } => ("cycle", "closes the circle"),
             Self::Deep { .. } => ("deep", "named here"),
             Self::UnknownField { .. } => ("unknown_field", "unknown"),
-            Self::WrongType { .. } => ("wrong_type", "here"),
+            Self::Type { .. } => ("wrong_type", "here"),
             Self::Quantity { .. } => ("quantity", "here"),
             Self::Choice { .. } => ("choice", "here"),
             Self::Range { .. } => ("range", "out of range"),

@@ -194,7 +194,7 @@ impl Telling for Layered<'_> {
                 fault(Wrong::Range { path, text, low, high }).map(|error| error.remedy(remedy))
             }
             (shape, value) if fits(shape, value) => None,
-            (shape, value) => fault(Wrong::WrongType { path, found: value.what().into(), expected: shape.expected() }),
+            (shape, value) => fault(Wrong::Type { path, found: value.what().into(), expected: shape.expected() }),
         }
     }
 }

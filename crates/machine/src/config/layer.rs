@@ -169,7 +169,7 @@ fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Refus
 
 fn expected(path: &str, node: &Node, what: &str) -> Refusal {
     let found = node.value.what().to_owned();
-    refusal(&Wrong::WrongType { path: path.to_owned(), found, expected: what.to_owned() }).at(node.place.as_ref())
+    refusal(&Wrong::Type { path: path.to_owned(), found, expected: what.to_owned() }).at(node.place.as_ref())
 }
 
 /// Collects what a `[provenance]` table states. Where the machine has a table, so has the provenance; `kind` and

@@ -3,7 +3,7 @@
 //! It is read from the JSON Schema that the spec types derive, so a field that is added to a spec is known here at once.
 
 use super::machine::MachineSpec;
-use crate::units::{KINDS, Kind};
+use crate::units::{ByteRate, FlopRate, KINDS, Kind};
 use schemars::JsonSchema;
 use serde_json::{Map, Value as Json};
 use std::sync::OnceLock;
@@ -75,6 +75,9 @@ pub fn quantity(path: &str) -> Option<&'static Kind> {
 /// Fields of a whole machine that name it and are no parameters.
 pub(super) const LABELS: [&str; 2] = ["name", "summary"];
 
+/// Quantities that no machine has, but programs on it.
+const OF_PROGRAMS: [(&str, &Kind); 2] = [("ByteRate", &ByteRate::KIND), ("FlopRate", &FlopRate::KIND)];
+
 /// The types that schemas refer to by name.
 #[derive(Clone, Copy)]
 struct Definitions<'a> {
@@ -128,7 +131,7 @@ impl Shape {
     fn read(schema: &Json, definitions: Definitions<'_>) -> Self {
         if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
             let name = reference.rsplit('/').next().unwrap_or(reference);
-            if let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) {
+            if let Some((_, kind)) = KINDS.iter().chain(&OF_PROGRAMS).find(|(known, _)| *known == name) {
                 return Self::Quantity(kind);
             }
             let definitions = Definitions { within: Some(name), ..definitions };

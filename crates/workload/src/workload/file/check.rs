@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Fields that name something, and those that are sizes of a copy or times of a kernel, in whichever operation has them.
+/// Fields that name something, and those that say how long something takes, in whichever operation has them.
 const NAMES: [&str; 5] = ["stream", "event", "buffer", "name", "collectives"];
 const TIMES: [&str; 3] = ["duration", "call", "host"];
 
