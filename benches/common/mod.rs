@@ -67,7 +67,7 @@ pub struct Swept {
 /// Sweeps a study of so many hundred points in a folder that is gone afterwards.
 pub fn sweep(hundreds: u64, threads: usize) -> Swept {
     let text = study(hundreds);
-    let study = Study::read(&text).expect("a study");
+    let study = Study::read("study", &text).expect("a study");
     let place = tempfile::tempdir().expect("a folder");
     let mut folder = Folder::open(place.path(), &study, &text).expect("a folder");
     let start = Instant::now();

@@ -2,7 +2,8 @@
 
 use super::{Failure, places::Named};
 use crate::{
-    config::{ConfigError, Layers, Resolved},
+    config::{Layers, Refusal, Resolved},
+    files::Explained,
     workload::WorkloadFile,
 };
 use clap::{Args, ValueEnum};
@@ -133,8 +134,12 @@ pub(super) fn machine_of(config: Option<&str>, workload: Option<&WorkloadFile>) 
     })
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error.into())
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match &*refusal.code() {
+            "trace::stopped" => Self::Verification(miette!("interrupted: the trace was not read to its end")),
+            "measured" | "workload::unreadable" | "trace::unreadable" => Self::InputOutput(refusal.into()),
+            _ => Self::Config(refusal.into()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Failure, places::Named, run::Interruption};
 use crate::{
     sim::Control,
-    workload::trace::{self, Input, Trace, TraceError},
+    workload::trace::{self, Input, Trace},
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -148,14 +148,4 @@ fn bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        match &error {
-            _ if error.is_stopped() => Self::Verification(miette!("interrupted: the trace was not read to its end")),
-            _ if error.is_unreadable() => Self::InputOutput(error.into()),
-            _ => Self::Config(error.into()),
-        }
-    }
 }

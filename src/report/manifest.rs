@@ -4,7 +4,7 @@
 //! no signature: anybody who edits a manifest can compute the digest anew.
 
 use crate::{
-    config::{ConfigError, Resolved},
+    config::{Refusal, Resolved},
     files::{excerpt, parse_json},
     host::map,
     sim::{Injection, Kernel},
@@ -89,7 +89,7 @@ pub enum ManifestError {
     },
     /// The configuration within is wrong.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Refusal),
 }
 
 impl Manifest {

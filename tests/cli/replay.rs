@@ -1,6 +1,6 @@
 //! `replay`, `import` and `cost-table` as their users meet them.
 
-use sealsim::workload::trace::{self, Format, Input};
+use sealsim::workload::trace::{self, Input};
 use serde_json::Value as Json;
 use std::{
     fs,
@@ -105,7 +105,7 @@ fn a_picture_has_a_band_for_each_run_and_a_chakra_trace_is_read_again() {
     let svg = fs::read_to_string(&plot).unwrap();
     assert!([">off: ", ">cc: ", ">overlap: "].iter().all(|band| svg.matches(band).count() == 1), "{svg}");
     let trace = trace::read(Input::Path(chakra.as_ref()), None, &mut |_, _| sealsim::sim::Control::Continue).unwrap();
-    assert_eq!(trace.format, Format::Chakra);
+    assert_eq!(trace.format, Some("Chakra execution trace"));
     let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }

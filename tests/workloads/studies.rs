@@ -12,7 +12,7 @@ use std::{fs, path::Path};
 fn run(name: &str) -> Found {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(format!("studies/{name}.toml"))).expect("a study");
-    let study = Study::read(&text).expect("a study that makes sense");
+    let study = Study::read("study", &text).expect("a study that makes sense");
     let place = tempfile::tempdir().expect("a folder");
     let mut folder = Folder::open(place.path(), &study, &text).expect("a folder of results");
     study.sweep(&mut folder, 2, &|| Control::Continue, &|| ()).expect("every point runs");
@@ -44,11 +44,11 @@ fn points_with_equal_work_share_a_simulation_and_have_the_figures_of_one_of_thei
         )
     };
     for copy in ["h2d:300KiB", "d2h:1MiB:pageable"] {
-        let study = Study::read(&text(copy)).expect("a study");
+        let study = Study::read("study", &text(copy)).expect("a study");
         let (all, shared) = rows(&study);
         assert_eq!((all.len(), shared), (6, 4), "{copy}");
         for row in all {
-            let alone = Study::read(&text(copy)).expect("a study");
+            let alone = Study::read("study", &text(copy)).expect("a study");
             let own = alone.run(row.point.clone(), &|| Control::Continue).expect("a row");
             assert_eq!((&own, alone.shared()), (&row, 0), "{copy}");
         }
@@ -63,7 +63,8 @@ fn a_sampled_study_says_how_much_was_simulated_and_is_another_study() {
              [[axis]]\npath = \"cipher.seal_rate\"\nvalues = [\"1 B/cycle\", \"3 B/cycle\"]\n"
         )
     };
-    let (study, whole) = ["sample = \"64\"\n", ""].map(|sample| Study::read(&text(sample)).expect("a study")).into();
+    let (study, whole) =
+        ["sample = \"64\"\n", ""].map(|sample| Study::read("study", &text(sample)).expect("a study")).into();
     let (points, others) = (study.points().expect("points"), whole.points().expect("points"));
     assert!(points.zip(others).all(|(one, other)| one.id != other.id));
     for row in rows(&study).0 {

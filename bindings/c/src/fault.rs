@@ -2,7 +2,7 @@
 
 use crate::guard::{SEALSIM_ERROR_CONFIG, SEALSIM_ERROR_USAGE};
 use sealsim_machine::{
-    config::ConfigError,
+    config::Refusal,
     files::{told, visible},
 };
 use sealsim_pcie::items::Refused;
@@ -27,8 +27,8 @@ impl Fault {
     }
 }
 
-impl From<ConfigError> for Fault {
-    fn from(error: ConfigError) -> Self {
+impl From<Refusal> for Fault {
+    fn from(error: Refusal) -> Self {
         Self::config(visible(&told(&error)))
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use pyo3::prelude::*;
 use sealsim::{
-    explore::sweep::{Ended, Folder, Study, StudyError},
+    explore::sweep::{Ended, Folder, Study},
     files::read_text,
     units::Bytes,
 };
@@ -59,10 +59,7 @@ impl Question {
             Some(path) => (path.display().to_string(), read_text(path, LONGEST_STUDY).map_err(Fault::input_output)?),
             None => ("the study".to_owned(), self.text.clone()),
         };
-        let study = Study::read(&text).map_err(|error| match error {
-            StudyError::Form(misread) => Fault::from(StudyError::Form(misread.named(&name))),
-            error => error.into(),
-        })?;
+        let study = Study::read(&name, &text)?;
         Ok((study, text))
     }
 }

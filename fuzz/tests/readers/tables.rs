@@ -5,8 +5,8 @@ use sealsim::{
     config::{Layers, Resolved},
     explore::sweep::{Point, PointRow, Study, StudyError},
     validate::{
-        calibrate::{StageError, StageFile},
-        catalogue::{Catalogue, CatalogueError, Dataset},
+        calibrate::StageFile,
+        catalogue::{Catalogue, Dataset},
         vectors::{self, Bulk},
     },
 };
@@ -20,10 +20,9 @@ const LONGEST: usize = 1 << 12;
 /// The study owns its points, also those that went through a line of text.
 pub fn study(input: &[u8]) {
     let Some(text) = text(input) else { return };
-    let study = match Study::read(text) {
+    let study = match Study::read("in", text) {
         Ok(study) => study,
-        Err(StudyError::Config(error)) => return draw(error),
-        Err(StudyError::Form(error)) => return draw(error),
+        Err(StudyError::Refused(error)) => return draw(error),
         Err(error) => return assert!(error.to_string().len() < 4000, "{error}"),
     };
     for point in study.points().unwrap().take(POINTS) {
@@ -47,11 +46,10 @@ pub fn stages(input: &[u8]) {
     static SHIPPED: OnceLock<(Resolved, Vec<Dataset>)> = OnceLock::new();
     let shipped = || (Layers::new("h100-nvl-tdx").resolve().unwrap(), Catalogue::shipped().unwrap().datasets);
     let (machine, datasets) = SHIPPED.get_or_init(shipped);
-    let file = match text(input).map(StageFile::read) {
+    let file = match text(input).map(|text| StageFile::read("in", text)) {
         None => return,
         Some(Ok(file)) => file,
-        Some(Err(StageError::Syntax(error))) => return draw(error),
-        Some(Err(error)) => return assert!(error.to_string().len() < 4000, "{error}"),
+        Some(Err(error)) => return draw(error),
     };
     for stage in &file.stages {
         let _ = stage.points(datasets);
@@ -72,8 +70,7 @@ pub fn measured(input: &[u8]) {
                 assert!(point.measured.is_finite() && point.measured > 0.0, "{point:?}");
             }
         }
-        Err(CatalogueError::Measured(error)) => draw(*error),
-        Err(error) => assert!(error.to_string().len() < 4000, "{error}"),
+        Err(error) => draw(error),
     }
 }
 

@@ -9,14 +9,13 @@ use super::{
 };
 use crate::{
     config::{Layers, MachineSpec, Resolved},
-    files::{excerpt, read_text},
+    files::read_text,
     pool,
     report::SCHEMA_VERSION,
     units::Bytes,
     validate::{
         calibrate::{
-            Determination, Entry, Finding, Stage, StageError, StageFile, Tuned, Variable, WriteError, findings, fit,
-            write,
+            Determination, Entry, Finding, Stage, StageFile, Tuned, Variable, WriteError, findings, fit, write,
         },
         catalogue::Dataset,
         class::Class,
@@ -134,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shown = arguments.stages.display().to_string();
     let text =
         read_text(&arguments.stages, LONGEST_STAGES).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-    let file = StageFile::read(&text).map_err(|error| refused(&shown, error))?;
+    let file = StageFile::read(&shown, &text)?;
     let config = arguments.hw.clone().or(file.config.clone()).ok_or_else(|| {
         Failure::Usage(miette!(help = "write `config` in it, or give --hw", "{shown} names no machine to start from"))
     })?;
@@ -142,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stages = arguments.chosen(&file.stages)?;
     let mut outcomes = Vec::new();
     for stage in stages {
-        let outcome = calibration.stage(stage, &shown, arguments.write.is_some())?;
+        let outcome = calibration.stage(stage, arguments.write.is_some())?;
         if let Some(path) = &arguments.write {
             write(path, &calibration.config, &calibration.entries, &calibration.seen).map_err(unwritten)?;
         }
@@ -157,14 +156,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::print(&output::json(&outcome)?);
     }
     Ok(())
-}
-
-fn refused(file: &str, error: StageError) -> Failure {
-    Failure::Config(match error {
-        StageError::Syntax(misread) => misread.named(file).into(),
-        StageError::Stage { ref remedy, .. } => miette!(help = excerpt(remedy, 500), "{file}: {error}"),
-        _ => miette!("{file}: {error}"),
-    })
 }
 
 fn unwritten(error: WriteError) -> Failure {
@@ -253,13 +244,12 @@ impl Calibration {
     }
 
     /// Fits one stage, and keeps what it finds.
-    fn stage(&mut self, stage: &Stage, file: &str, written: bool) -> Result<StageOutcome, Failure> {
-        let points: Vec<Point> =
-            stage.points(&self.datasets).map_err(|error| refused(file, error))?.into_iter().cloned().collect();
+    fn stage(&mut self, stage: &Stage, written: bool) -> Result<StageOutcome, Failure> {
+        let points: Vec<Point> = stage.points(&self.datasets)?.into_iter().cloned().collect();
         let start = self.unfitted()?;
         self.seen.extend(start.fitted_to.iter().cloned());
         self.seen.extend(points.iter().map(Point::digest));
-        let parameters = stage.parameters(&start).map_err(|error| refused(file, error))?;
+        let parameters = stage.parameters(&start)?;
         let variables: Vec<_> = parameters.iter().map(|parameter| parameter.variable).collect();
         let mut known: BTreeMap<Vec<i128>, Vec<f64>> = BTreeMap::new();
         let mut residuals = |candidates: &[Vec<i128>]| self.residuals(&parameters, &points, candidates, &mut known);

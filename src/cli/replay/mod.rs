@@ -337,7 +337,7 @@ fn shown(asked: Asked<'_>, runs: &[Run], parts: Parts, listed: &[usize]) -> Docu
         profile_end_ns: job.device_time(),
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
-        trace: trace.format.name(),
+        trace: trace.format.unwrap_or("workload file"),
         events: document::events(trace),
         assumed: asked
             .together(runs)

@@ -27,7 +27,7 @@ use crate::{
     config::Resolved,
     sim::Kernel,
     system::DataMode,
-    workload::{InjectionArgument, Payload, PayloadError, Workload, WorkloadFile, WorkloadFileError, sized},
+    workload::{InjectionArgument, Payload, PayloadError, Workload, WorkloadFile, sized},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -311,12 +311,6 @@ fn check_files(arguments: &Arguments, copies: usize) -> Result<(), Failure> {
             Err(Failure::Usage(miette!(help = format!("leave out {flag}"), "{text}")))
         }
         None => Ok(()),
-    }
-}
-
-impl From<WorkloadFileError> for Failure {
-    fn from(error: WorkloadFileError) -> Self {
-        if error.is_unreadable() { Self::InputOutput(error.into()) } else { Self::Config(error.into()) }
     }
 }
 

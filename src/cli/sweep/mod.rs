@@ -149,8 +149,7 @@ enum Piece {
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         match error {
-            StudyError::Config(error) => error.into(),
-            StudyError::Workload(error) => error.into(),
+            StudyError::Refused(error) => error.into(),
             error => Self::Config(miette!("{error}")),
         }
     }
@@ -207,10 +206,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn read(path: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
     let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
     let text = over.over(text)?;
-    let study = Study::read(&text).map_err(|error| match error {
-        StudyError::Form(misread) => Failure::Config(misread.named(&path.display().to_string()).into()),
-        StudyError::Config(error) => Failure::from(error),
-        StudyError::Workload(error) => Failure::from(error),
+    let study = Study::read(&path.display().to_string(), &text).map_err(|error| match error {
+        StudyError::Refused(error) => Failure::from(error),
         error => Failure::Config(miette!("{}: {error}", path.display())),
     })?;
     Ok((study, text))

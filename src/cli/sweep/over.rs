@@ -105,13 +105,13 @@ mod tests {
         let mut arguments = OverArguments::default();
         change(&mut arguments);
         let text = arguments.over(STUDY.to_owned()).map_err(|_| "refused".to_owned())?;
-        Study::read(&text).map_err(|error| error.to_string())
+        Study::read("study", &text).map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_is_laid_over_a_study_is_as_if_it_said_so() {
         let own = over(|_| {}).unwrap();
-        assert_eq!(own.spec, Study::read(STUDY).unwrap().spec);
+        assert_eq!(own.spec, Study::read("study", STUDY).unwrap().spec);
         let changed = over(|arguments| {
             arguments.overlays.design = vec!["overlap+hold".into()];
             arguments.overlays.settings.set = vec!["link.max_payload=512B".into()];

@@ -4,13 +4,13 @@ use super::super::{Failure, output, run::Interruption, watch::bar};
 use super::register::name;
 use crate::{
     config::{Layers, MachineSpec, Resolved},
-    files::{excerpt, read_text},
+    files::read_text,
     pool,
     sim::SimulationError,
     system::RunError,
     units::Bytes,
     validate::{
-        catalogue::{self, Catalogue, CatalogueError, Dataset},
+        catalogue::{self, Catalogue, Dataset},
         class::Class,
         issue::{self, IssueError},
         measured::{Mode, Point, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
@@ -22,7 +22,7 @@ use miette::miette;
 use std::{collections::BTreeMap, path::Path};
 
 pub fn catalogue() -> Result<Catalogue, Failure> {
-    Catalogue::shipped().map_err(refused)
+    Ok(Catalogue::shipped()?)
 }
 
 const LONGEST_TABLE: Bytes = Bytes(16 << 20);
@@ -43,7 +43,7 @@ pub fn read_dataset(path: &Path, mode: TableMode) -> Result<Dataset, Failure> {
         }
         text = found.table;
     }
-    Dataset::read(&name(path), &path.display().to_string(), &text).map_err(refused)
+    Dataset::read(&name(path), &path.display().to_string(), &text).map_err(Failure::from)
 }
 
 /// Whether confidential computing was on.
@@ -57,14 +57,6 @@ pub enum TableMode {
 
 pub fn table_text(path: &Path) -> Result<String, Failure> {
     read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
-}
-
-/// Why a table, or a selection of its points, is refused.
-pub fn refused(error: CatalogueError) -> Failure {
-    match error {
-        CatalogueError::Measured(error) => Failure::InputOutput((*error).into()),
-        CatalogueError::Selection(text) => Failure::Config(miette!("{}", excerpt(&text, 500))),
-    }
 }
 
 /// The machine that stands for each platform.

@@ -1,7 +1,7 @@
 //! Predictions: made without a measurement, and joined with one later.
 
 use super::super::{Failure, output};
-use super::bench::{Bench, refused, table_text};
+use super::bench::{Bench, table_text};
 use crate::{
     explore::simulator,
     files::write_whole,
@@ -59,7 +59,7 @@ pub fn score(predictions: &Path, measured: &Path) -> Result<Scored, Failure> {
     let [predicted_file, measured_file] = [predictions, measured].map(|path| path.display().to_string());
     let predicted = measured::predicted(&predicted_file, &table_text(predictions)?);
     let predicted = predicted.map_err(|error| Failure::InputOutput(error.into()))?;
-    let dataset = Dataset::read(&name(predictions), &measured_file, &table_text(measured)?).map_err(refused)?;
+    let dataset = Dataset::read(&name(predictions), &measured_file, &table_text(measured)?)?;
     let figures =
         register::join(&predicted_file, &predicted, &measured_file, &dataset).map_err(|error| match error {
             JoinError::Kind { .. } => Failure::InputOutput(miette!(help = "measure what was asked for", "{error}")),

@@ -14,8 +14,7 @@
 //! in any of that is reported by filling all tables, so errors are those of [`Layers::resolve`].
 
 use super::check;
-use super::error::ConfigError;
-use super::examine::examine_at;
+use super::examine::{Layered, examine};
 use super::follow::complete;
 use super::layer::Layer;
 use super::layers::{Layers, Stack};
@@ -28,6 +27,7 @@ use super::rates;
 use super::resolved::{Resolved, take_stock};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
+use crate::files::Refusal;
 use serde_json::{Map, Value as Json};
 use std::{
     collections::HashMap,
@@ -103,7 +103,7 @@ impl Base {
     }
 
     /// The machine with settings, as `--set` takes them, on top.
-    pub fn varied(&self, settings: &[String]) -> Result<Varied, ConfigError> {
+    pub fn varied(&self, settings: &[String]) -> Result<Varied, Refusal> {
         if let Some(varied) = self.only_touched(settings) {
             return Ok(varied);
         }
@@ -187,7 +187,7 @@ impl Base {
         let table = values.table()?;
         // A name that is written in another way is not taken apart here.
         let entry = table.get(name).filter(|_| table.len() == 1)?;
-        if !examine_at(&entry.node, Shape::machine().field(name, None)?, name, "").is_empty() {
+        if !examine(&entry.node, Shape::machine().field(name, None)?, name, &Layered("")).is_empty() {
             return None;
         }
         let mut machine = self.resolved.machine.clone();
@@ -223,7 +223,7 @@ impl Base {
 
 impl Layers {
     /// As [`Layers::resolve`], and keeps what further settings are laid on.
-    pub fn base(self) -> Result<Base, ConfigError> {
+    pub fn base(self) -> Result<Base, Refusal> {
         let stack = self.machine_stack()?;
         let resolved = stack.fill()?;
         Ok(Base::new(self, stack, resolved))
@@ -291,12 +291,12 @@ mod tests {
         designs.iter().fold(Layers::new(machine), |layers, design| layers.overlay(*design)).base().unwrap()
     }
 
-    fn whole(base: &Base, settings: &[String]) -> Result<Varied, ConfigError> {
+    fn whole(base: &Base, settings: &[String]) -> Result<Varied, Refusal> {
         let resolved = settings.iter().fold(base.layers().clone(), |layers, setting| layers.set(setting)).resolve()?;
         Ok(Varied { assumed: resolved.assumed().len(), machine: resolved.machine })
     }
 
-    fn shown(error: ConfigError) -> String {
+    fn shown(error: Refusal) -> String {
         format!("{:?}", miette::Report::new(error))
     }
 

@@ -1,88 +1,153 @@
 //! Holds a tree against the shape that it must have: every fault at its place.
 
-use super::error::{ConfigError, MOST_ERRORS, Wrong};
+use super::error::{Wrong, refusal};
 use super::layer::path_remedy;
-use super::shape::{Field, Shape, quoted};
+use super::shape::{Field, Shape, Variant, quoted};
 use super::tree::{Node, Table, Value, join};
+use crate::files::{Refusal, Refusals};
 use crate::units::nearest;
 
-/// Everything that is wrong with `node`.
-pub(super) fn examine(node: &Node, shape: &Shape, chain: &str) -> Vec<ConfigError> {
-    examine_at(node, shape, "", chain)
+/// How the faults of a tree are told. Those without a place get that of what is wrong.
+pub(super) trait Telling {
+    /// A key that is none of `fields`, in the table at `path`.
+    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal;
+
+    /// Fields of the table at `path` that are not there.
+    fn missing(
+        &self,
+        table: &Node,
+        missing: &[&Field],
+        fields: &[Field],
+        path: &str,
+        variant: Option<&str>,
+    ) -> Vec<Refusal>;
+
+    /// A table without the field that says which of `names` it is.
+    fn untagged(&self, table: &Node, tag: &str, names: &[String], path: &str) -> Refusal;
+
+    /// One that is none of `names`.
+    fn no_variant(&self, chosen: &Node, names: Vec<String>, path: &str) -> Option<Refusal>;
+
+    /// What is wrong with a leaf, or with a value where another sort must stand.
+    fn leaf(&self, node: &Node, shape: &Shape, path: &str) -> Option<Refusal>;
 }
 
 /// Everything that is wrong with `node`, which is at `path`.
-pub(super) fn examine_at(node: &Node, shape: &Shape, path: &str, chain: &str) -> Vec<ConfigError> {
-    let mut examiner = Examiner { chain, errors: Vec::new(), further: 0 };
+pub(super) fn examine(node: &Node, shape: &Shape, path: &str, telling: &dyn Telling) -> Refusals {
+    let mut examiner = Examiner { telling, within: shape, faults: Refusals::default() };
     examiner.value(node, shape, path);
-    let more = (examiner.further > 0).then(|| ConfigError::new(Wrong::More { count: examiner.further }));
-    examiner.errors.extend(more);
-    examiner.errors
+    examiner.faults
 }
 
 struct Examiner<'a> {
-    /// The layers, for what is missing in all of them.
-    chain: &'a str,
-    errors: Vec<ConfigError>,
-    /// Errors that are only counted: to find out what was meant takes a search.
-    further: usize,
+    telling: &'a dyn Telling,
+    /// The innermost union around what is examined, for one that holds itself.
+    within: &'a Shape,
+    faults: Refusals,
 }
 
-impl Examiner<'_> {
-    fn wrong(&mut self, error: impl FnOnce() -> ConfigError) {
-        if self.errors.len() < MOST_ERRORS {
-            self.errors.push(error());
-        } else {
-            self.further += 1;
-        }
-    }
-
-    fn leaf(&mut self, node: &Node, shape: &Shape, path: &str) {
-        if let Some(error) = leaf(node, shape, path) {
-            self.wrong(|| error);
-        }
-    }
-
-    fn value(&mut self, node: &Node, shape: &Shape, path: &str) {
+impl<'a> Examiner<'a> {
+    fn value(&mut self, node: &Node, shape: &'a Shape, path: &str) {
         match (shape, &node.value) {
-            (Shape::Table(fields), Value::Table(table)) => self.fields(node, table, fields, path, None),
-            (Shape::Union { .. }, Value::Table(table)) => self.union(node, table, shape, path),
+            (Shape::Again, _) => self.value(node, self.within, path),
+            (Shape::Table(fields), Value::Table(table)) => self.fields(node, table, (fields, None), path, None),
+            (Shape::Union { tag, variants }, Value::Table(table)) => {
+                let outer = std::mem::replace(&mut self.within, shape);
+                self.union(node, table, (tag, variants), path);
+                self.within = outer;
+            }
+            (Shape::Map { fields, others }, Value::Table(table)) => {
+                self.fields(node, table, (fields, Some(others)), path, None);
+            }
             (Shape::Array(items), Value::Array(nodes)) => {
                 for (i, node) in nodes.iter().enumerate() {
                     self.value(node, items, &format!("{path}[{i}]"));
                 }
             }
-            _ => self.leaf(node, shape, path),
+            _ => self.faults.extend(self.telling.leaf(node, shape, path)),
         }
     }
 
-    fn union(&mut self, node: &Node, table: &Table, shape: &Shape, path: &str) {
-        let Shape::Union { tag, variants } = shape else { return };
-        let names: Vec<_> = variants.iter().map(|variant| variant.name.clone()).collect();
-        let tag_path = join(path, tag);
+    fn union(&mut self, node: &Node, table: &Table, (tag, variants): (&str, &'a [Variant]), path: &str) {
+        let names = || variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>();
         match table.get(tag).map(|entry| &entry.node) {
-            None => self.missing(node, vec![tag_path], format!("give it one of {}", quoted(&names))),
+            None => self.faults.push(|| self.telling.untagged(node, tag, &names(), path)),
             Some(chosen) => match chosen.text().and_then(|text| variants.iter().find(|known| known.name == text)) {
-                Some(variant) => self.fields(node, table, &variant.fields, path, Some(&variant.name)),
-                None => self.leaf(chosen, &Shape::Choice(names), &tag_path),
+                Some(variant) => self.fields(node, table, (&variant.fields, None), path, Some(&variant.name)),
+                None => self.faults.extend(self.telling.no_variant(chosen, names(), &join(path, tag))),
             },
         }
     }
 
-    fn fields(&mut self, node: &Node, table: &Table, fields: &[Field], path: &str, variant: Option<&str>) {
+    fn fields(
+        &mut self,
+        node: &Node,
+        table: &Table,
+        (fields, others): (&'a [Field], Option<&'a Shape>),
+        path: &str,
+        variant: Option<&str>,
+    ) {
         for (key, entry) in table {
-            match fields.iter().find(|field| field.name == *key) {
-                Some(field) => self.value(&entry.node, &field.shape, &join(path, key)),
-                None => self.wrong(|| {
-                    let error = ConfigError::new(Wrong::UnknownField { path: join(path, key) });
-                    error.at(entry.key.as_ref()).remedy(unknown_remedy(key, fields, path, variant))
-                }),
+            let field = fields.iter().find(|field| field.name == *key);
+            match field.map(|field| &field.shape).or(others) {
+                Some(shape) => self.value(&entry.node, shape, &join(path, key)),
+                None => self.faults.push(|| self.telling.unknown(key, fields, path, variant).at(entry.key.as_ref())),
             }
         }
         let missing: Vec<_> =
             fields.iter().filter(|field| field.required && !table.contains_key(&field.name)).collect();
-        let remedy = match (&missing[..], variant) {
-            ([], _) => return,
+        if !missing.is_empty() {
+            self.faults.extend(self.telling.missing(node, &missing, fields, path, variant));
+        }
+    }
+}
+
+/// Whether a value is of the sort that a shape takes.
+pub(super) fn fits(shape: &Shape, value: &Value) -> bool {
+    matches!(
+        (shape, value),
+        (Shape::Choice(_) | Shape::Quantity(_) | Shape::Text, Value::Text(_))
+            | (Shape::Integer { .. }, Value::Integer(_))
+            | (Shape::Number, Value::Integer(_) | Value::Float(_))
+            | (Shape::Switch, Value::Bool(_))
+            | (Shape::Opaque, _)
+    )
+}
+
+/// What to do about a text that is none of several.
+pub(super) fn choice_remedy(text: &str, choices: &[String]) -> String {
+    let guess = nearest(text, choices.iter().map(String::as_str));
+    let guess = guess.map_or(String::new(), |guess| format!("did you mean \"{guess}\"? "));
+    format!("{guess}it is one of {}", quoted(choices))
+}
+
+/// Tells the faults of layers, which complete each other: by whole paths. The names of the layers are for what is missing in all of them.
+pub(super) struct Layered<'c>(pub &'c str);
+
+impl Layered<'_> {
+    fn lacks(&self, table: &Node, paths: &[String], remedy: String) -> Refusal {
+        // The whole document is no useful place to point at.
+        let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
+        let missing = Wrong::Missing { path: paths.join("`, `"), chain: self.0.to_owned() };
+        refusal(&missing).at(place).remedy(remedy)
+    }
+}
+
+impl Telling for Layered<'_> {
+    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal {
+        let error = refusal(&Wrong::UnknownField { path: join(path, key) });
+        error.remedy(unknown_remedy(key, fields, path, variant))
+    }
+
+    fn missing(
+        &self,
+        table: &Node,
+        missing: &[&Field],
+        fields: &[Field],
+        path: &str,
+        variant: Option<&str>,
+    ) -> Vec<Refusal> {
+        let remedy = match (missing, variant) {
             (_, Some(variant)) => format!(
                 "\"{variant}\" starts a table of its own: {path} = {{ {} }}",
                 fields.iter().map(|field| format!("{} = ...", field.name)).collect::<Vec<_>>().join(", ")
@@ -90,53 +155,47 @@ impl Examiner<'_> {
             ([only], None) if !path.is_empty() => format!("give it {}", only.shape.expected()),
             _ => "give them values, or extend a machine that has them: extends = \"h100-nvl-tdx\"".to_owned(),
         };
-        self.missing(node, missing.iter().map(|field| join(path, &field.name)).collect(), remedy);
+        let paths: Vec<_> = missing.iter().map(|field| join(path, &field.name)).collect();
+        vec![self.lacks(table, &paths, remedy)]
     }
 
-    /// Fields of one table that no layer gives.
-    fn missing(&mut self, table: &Node, paths: Vec<String>, remedy: String) {
-        // The whole document is no useful place to point at.
-        let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
-        let error = ConfigError::new(Wrong::Missing { path: paths.join("`, `"), chain: self.chain.to_owned() });
-        self.wrong(|| error.at(place).remedy(remedy));
+    fn untagged(&self, table: &Node, tag: &str, names: &[String], path: &str) -> Refusal {
+        self.lacks(table, &[join(path, tag)], format!("give it one of {}", quoted(names)))
     }
-}
 
-/// What is wrong with a leaf.
-fn leaf(node: &Node, shape: &Shape, path: &str) -> Option<ConfigError> {
-    let fault = |kind: Wrong| Some(ConfigError::new(kind).at(node.place.as_ref()));
-    let path = path.to_owned();
-    match (shape, &node.value) {
-        (Shape::Quantity(kind), Value::Text(text)) => {
-            let error = kind.parse(text).err()?;
-            let units: Vec<_> = kind.scales.iter().map(|scale| scale.unit).collect();
-            let remedy =
-                format!("{} is written as \"{}\"; its units are {}", kind.what, kind.example, units.join(", "));
-            fault(Wrong::Quantity { path, error }).map(|error| error.remedy(remedy))
+    fn no_variant(&self, chosen: &Node, names: Vec<String>, path: &str) -> Option<Refusal> {
+        self.leaf(chosen, &Shape::Choice(names), path)
+    }
+
+    fn leaf(&self, node: &Node, shape: &Shape, path: &str) -> Option<Refusal> {
+        let fault = |kind: Wrong| Some(refusal(&kind).at(node.place.as_ref()));
+        let path = path.to_owned();
+        match (shape, &node.value) {
+            (Shape::Quantity(kind), Value::Text(text)) => {
+                let error = kind.parse(text).err()?;
+                let units: Vec<_> = kind.scales.iter().map(|scale| scale.unit).collect();
+                let remedy =
+                    format!("{} is written as \"{}\"; its units are {}", kind.what, kind.example, units.join(", "));
+                fault(Wrong::Quantity { path, error }).map(|error| error.remedy(remedy))
+            }
+            (Shape::Quantity(kind), Value::Integer(_) | Value::Float(_)) => {
+                let text = bare_number(node);
+                let remedy = format!("a bare number has no unit: write {} such as \"{}\"", kind.what, kind.example);
+                let error = crate::units::QuantityError::NoUnit { text, example: kind.example };
+                fault(Wrong::Quantity { path, error }).map(|error| error.remedy(remedy))
+            }
+            (Shape::Choice(choices), Value::Text(text)) if !choices.contains(text) => {
+                let remedy = choice_remedy(text, choices);
+                fault(Wrong::Choice { path, text: text.clone() }).map(|error| error.remedy(remedy))
+            }
+            (Shape::Integer { low, high }, Value::Integer(integer)) if !(low..=high).contains(&integer) => {
+                let (text, low, high) = (bare_number(node), low.to_string(), high.to_string());
+                let remedy = format!("write an integer from {low} to {high}");
+                fault(Wrong::Range { path, text, low, high }).map(|error| error.remedy(remedy))
+            }
+            (shape, value) if fits(shape, value) => None,
+            (shape, value) => fault(Wrong::Type { path, found: value.what().into(), expected: shape.expected() }),
         }
-        (Shape::Quantity(kind), Value::Integer(_) | Value::Float(_)) => {
-            let text = bare_number(node);
-            let remedy = format!("a bare number has no unit: write {} such as \"{}\"", kind.what, kind.example);
-            let error = crate::units::QuantityError::NoUnit { text, example: kind.example };
-            fault(Wrong::Quantity { path, error }).map(|error| error.remedy(remedy))
-        }
-        (Shape::Choice(choices), Value::Text(text)) if !choices.contains(text) => {
-            let guess = nearest(text, choices.iter().map(String::as_str));
-            let guess = guess.map_or(String::new(), |guess| format!("did you mean \"{guess}\"? "));
-            let remedy = format!("{guess}it is one of {}", quoted(choices));
-            fault(Wrong::Choice { path, text: text.clone() }).map(|error| error.remedy(remedy))
-        }
-        (Shape::Integer { low, high }, Value::Integer(integer)) if !(low..=high).contains(&integer) => {
-            let (text, low, high) = (bare_number(node), low.to_string(), high.to_string());
-            let remedy = format!("write an integer from {low} to {high}");
-            fault(Wrong::Range { path, text, low, high }).map(|error| error.remedy(remedy))
-        }
-        (Shape::Choice(_) | Shape::Text, Value::Text(_))
-        | (Shape::Integer { .. }, Value::Integer(_))
-        | (Shape::Number, Value::Integer(_) | Value::Float(_))
-        | (Shape::Switch, Value::Bool(_))
-        | (Shape::Opaque, _) => None,
-        (shape, value) => fault(Wrong::WrongType { path, found: value.what().into(), expected: shape.expected() }),
     }
 }
 

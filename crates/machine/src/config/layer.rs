@@ -1,10 +1,11 @@
 //! One layer: a file, or one `--set`, taken apart.
 
-use super::error::{ConfigError, Wrong};
-use super::place::{Origin, Place, Source};
+use super::error::{Wrong, refusal};
 use super::provenance::{Kind, Provenance};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value, join};
+use crate::files::Refusal;
+use crate::files::{Place, Source};
 use crate::units::nearest;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -34,7 +35,7 @@ pub(super) struct Stated {
 
 impl Layer {
     /// Reads a file's text.
-    pub fn read(source: Arc<Source>) -> Result<Self, ConfigError> {
+    pub fn read(source: Arc<Source>) -> Result<Self, Refusal> {
         let parsed = DeTable::parse(&source.text).map_err(|error| syntax(&source, &error, 0))?;
         let mut values = Node::from_table(parsed.get_ref(), parsed.span(), &source);
         let Value::Table(table) = &mut values.value else { return Err(expected("", &values, "a table")) };
@@ -53,11 +54,11 @@ impl Layer {
     }
 
     /// Reads `path=value`. The value is TOML, or, where it is not, a text.
-    pub fn set(argument: &str) -> Result<Self, ConfigError> {
+    pub fn set(argument: &str) -> Result<Self, Refusal> {
         let text = argument.to_owned();
-        let source = Arc::new(Source { name: "--set".into(), text, origin: Origin::CommandLine });
+        let source = Source::new("--set", text);
         let malformed = || {
-            ConfigError::new(Wrong::Set { text: argument.to_owned() })
+            refusal(&Wrong::Set { text: argument.to_owned() })
                 .remedy("write for example `--set link.max_payload=512B` or `--set tag_queue.release=hold`")
         };
         let (path, text) = argument.split_once('=').ok_or_else(malformed)?;
@@ -87,7 +88,7 @@ impl Layer {
 }
 
 /// The texts of `fitted_to`.
-fn digests(node: &Node) -> Result<Vec<String>, ConfigError> {
+fn digests(node: &Node) -> Result<Vec<String>, Refusal> {
     let wrong =
         |node: &Node| expected("fitted_to", node, "an array of digests, as `sealsim calibrate --write` writes it");
     let Value::Array(digests) = &node.value else { return Err(wrong(node)) };
@@ -106,12 +107,12 @@ fn place_all(node: &mut Node, place: &Place) {
 }
 
 /// Refuses a path that no machine has, with the nearest that there is.
-fn check_path(path: &str, place: &Place) -> Result<(), ConfigError> {
+fn check_path(path: &str, place: &Place) -> Result<(), Refusal> {
     let found = path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
     if found.is_some() {
         return Ok(());
     }
-    let error = ConfigError::new(Wrong::UnknownField { path: path.to_owned() }).at(Some(place));
+    let error = refusal(&Wrong::UnknownField { path: path.to_owned() }).at(Some(place));
     Err(error.remedy(path_remedy(path)))
 }
 
@@ -150,29 +151,30 @@ fn is_in(path: &str, table: &str) -> bool {
     !table.is_empty() && path.rsplit_once('.').is_some_and(|(of, _)| of == table)
 }
 
-/// A TOML parser's error, `offset` bytes into the source.
-fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> ConfigError {
+/// Where a TOML parser finds an error, `offset` bytes into the source. One at the end of the text points at its last character.
+pub(super) fn syntax_place(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Place {
     let end = source.text.len();
     let span = error.span().map_or(offset..end, |span| span.start + offset..span.end + offset);
-    // An error at the end of the text points at its last character.
     let last = source.text.char_indices().next_back().map_or(0, |(at, _)| at);
     let start = span.start.min(last);
     let width = source.text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-    let span = start..span.end.min(end).max(start + width);
-    ConfigError::new(Wrong::Syntax { message: error.message().to_owned() })
-        .at(Some(&Place::new(source, span)))
+    Place::new(source, start..span.end.min(end).max(start + width))
+}
+
+fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> Refusal {
+    refusal(&Wrong::Syntax { message: error.message().to_owned() })
+        .at(&syntax_place(source, error, offset))
         .remedy("quantities and texts stand in double quotes: clock = \"1.755 GHz\"")
 }
 
-fn expected(path: &str, node: &Node, what: &str) -> ConfigError {
+fn expected(path: &str, node: &Node, what: &str) -> Refusal {
     let found = node.value.what().to_owned();
-    ConfigError::new(Wrong::WrongType { path: path.to_owned(), found, expected: what.to_owned() })
-        .at(node.place.as_ref())
+    refusal(&Wrong::Type { path: path.to_owned(), found, expected: what.to_owned() }).at(node.place.as_ref())
 }
 
 /// Collects what a `[provenance]` table states. Where the machine has a table, so has the provenance; `kind` and
 /// `source` directly in it speak for all of its fields.
-fn collect(table: &Table, shape: Option<&Shape>, path: &str, into: &mut Vec<Stated>) -> Result<(), ConfigError> {
+fn collect(table: &Table, shape: Option<&Shape>, path: &str, into: &mut Vec<Stated>) -> Result<(), Refusal> {
     let own = |key: &str| shape.is_some_and(|shape| shape.field(key, None).is_some());
     if ["kind", "source", "low", "high"].iter().any(|key| table.contains_key(*key) && !own(key)) && !path.is_empty() {
         let place = table.values().next().and_then(|entry| entry.key.clone());
@@ -193,7 +195,7 @@ fn collect(table: &Table, shape: Option<&Shape>, path: &str, into: &mut Vec<Stat
             }
             (Some(_), None) => return Err(expected(&format!("provenance.{path}"), node, PATTERN)),
             (None, _) if !path.contains('.') || !["kind", "source", "low", "high"].contains(&key.as_str()) => {
-                let error = ConfigError::new(Wrong::UnknownField { path: format!("provenance.{path}") });
+                let error = refusal(&Wrong::UnknownField { path: format!("provenance.{path}") });
                 return Err(error.at(key_place.as_ref()).remedy(path_remedy(&path)));
             }
             (None, _) => {}
@@ -205,11 +207,9 @@ fn collect(table: &Table, shape: Option<&Shape>, path: &str, into: &mut Vec<Stat
 const PATTERN: &str = "a table { kind = \"...\", source = \"...\", low = \"...\", high = \"...\" }";
 
 /// Reads `{ kind, source, low, high }`.
-fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenance, ConfigError> {
+fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenance, Refusal> {
     let wrong = |reason: String, place: Option<&Place>| {
-        ConfigError::new(Wrong::Provenance { path: path.to_owned(), reason })
-            .at(place)
-            .remedy(format!("write {PATTERN}"))
+        refusal(&Wrong::Provenance { path: path.to_owned(), reason }).at(place).remedy(format!("write {PATTERN}"))
     };
     let somewhere = table.values().next().and_then(|entry| entry.key.as_ref());
     let text = |key: &str| match table.get(key) {
@@ -251,16 +251,15 @@ fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenanc
 mod tests {
     use super::*;
 
-    fn read(text: String) -> Result<Layer, ConfigError> {
-        let source = Source { name: "random".into(), text, origin: Origin::CommandLine };
-        Layer::read(Arc::new(source))
+    fn read(text: String) -> Result<Layer, Refusal> {
+        Layer::read(Source::new("random", text))
     }
 
     #[test]
     fn a_syntax_error_at_the_end_points_at_the_last_character() {
         for text in ["a = \"x", "a = \"\u{fc}", "[a", "a ="] {
             let error = read(text.into()).unwrap_err();
-            let span = error.place.unwrap().span;
+            let span = error.place().unwrap().span.clone();
             assert!(
                 span.start < span.end && span.end <= text.len() && text.is_char_boundary(span.start),
                 "{text}: {span:?}"

@@ -1,13 +1,12 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
-use super::error::{ConfigError, Wrong};
-use super::examine::examine_at;
+use super::error::{Wrong, refusal};
+use super::examine::{Layered, examine};
 use super::follow::complete;
 use super::layer::{Layer, Stated};
 use super::library;
 use super::merge::merge;
 use super::parameter::Parameter;
-use super::place::{Place, Source};
 use super::provenance::Provenance;
 use super::rates;
 use super::resolved::{Design, Resolved, provenance_of, take_stock, to_toml};
@@ -16,8 +15,9 @@ use super::shipped::{Role, Shipped};
 use super::source;
 use super::tree::{Node, Value};
 use crate::aead::spec::{AeadSpec, EngineSpec};
+use crate::files::{Place, Refusal, Source};
 use crate::gcm::spec::GcmSpec;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
@@ -61,34 +61,22 @@ impl Layers {
     }
 
     /// Reads everything and fills a machine.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
-    pub fn resolve(&self) -> Result<Resolved, ConfigError> {
+    pub fn resolve(&self) -> Result<Resolved, Refusal> {
         self.machine_stack()?.fill()
     }
 
     /// All layers of a machine, laid but not filled.
-    pub(super) fn machine_stack(&self) -> Result<Stack, ConfigError> {
+    pub(super) fn machine_stack(&self) -> Result<Stack, Refusal> {
         self.stack(source::find(Role::Machine, &self.machine)?)
     }
 
     /// Reads everything and fills an engine of any AEAD: a shipped one, or a file with a table `engine` or `aead`, else that of a machine.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_standalone(&self) -> Result<EngineSpec, ConfigError> {
+    pub fn resolve_standalone(&self) -> Result<EngineSpec, Refusal> {
         engine_in(&self.standalone_stack()?)
     }
 
     /// An engine that stands alone, with its parameters; none if the layers are a machine's, or no file of this name has an engine.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn describe_standalone(&self) -> Result<Option<DescribedEngine>, ConfigError> {
+    pub fn describe_standalone(&self) -> Result<Option<DescribedEngine>, Refusal> {
         let Ok(stack) = self.standalone_stack() else { return Ok(None) };
         let has = |table| stack.values.at(table).is_some();
         if has("link") || has("copy_engine") || !(has("engine") || has("aead")) {
@@ -102,14 +90,14 @@ impl Layers {
         Ok(Some(DescribedEngine { name, summary, layers: stack.names, table, engine, parameters, switches }))
     }
 
-    fn standalone_stack(&self) -> Result<Stack, ConfigError> {
+    fn standalone_stack(&self) -> Result<Stack, Refusal> {
         let shipped = |role: &Role| Shipped::find(*role, &self.machine).is_some();
         let role = [Role::Machine, Role::Aead].into_iter().find(shipped).unwrap_or(Role::Engine);
         self.stack(source::find(role, &self.machine)?)
     }
 
     /// The designs one by one, the lowest first. A file may have a `+` in its name.
-    fn designs(&self) -> Result<Vec<&str>, ConfigError> {
+    fn designs(&self) -> Result<Vec<&str>, Refusal> {
         let mut designs = Vec::new();
         for stacked in &self.overlays {
             if Path::new(stacked).is_file() || !stacked.contains('+') {
@@ -118,7 +106,7 @@ impl Layers {
             }
             let parts = stacked.split('+').map(str::trim);
             if parts.clone().any(str::is_empty) {
-                let error = ConfigError::new(Wrong::Joined { text: stacked.clone() });
+                let error = refusal(&Wrong::Joined { text: stacked.clone() });
                 return Err(error.remedy("write for example direct+overlap"));
             }
             designs.extend(parts);
@@ -127,7 +115,7 @@ impl Layers {
     }
 
     /// Lays everything on what `lowest` is.
-    fn stack(&self, lowest: Arc<Source>) -> Result<Stack, ConfigError> {
+    fn stack(&self, lowest: Arc<Source>) -> Result<Stack, Refusal> {
         let mut stack =
             Stack { values: Node::empty(), names: Vec::new(), designs: Vec::new(), fitted_to: BTreeSet::new() };
         for layer in with_lower(lowest)? {
@@ -169,7 +157,7 @@ pub struct DescribedEngine {
 
 impl DescribedEngine {
     /// As one TOML file that needs no other.
-    pub fn to_toml(&self) -> Result<String, ConfigError> {
+    pub fn to_toml(&self) -> Result<String, Refusal> {
         let provenance = provenance_of(&self.parameters);
         let Self { name, summary, table, engine, .. } = self;
         to_toml(json!({ "name": name, "summary": summary, *table: engine, "provenance": provenance }))
@@ -177,7 +165,7 @@ impl DescribedEngine {
 }
 
 /// The engine that layers hold.
-fn engine_in(stack: &Stack) -> Result<EngineSpec, ConfigError> {
+fn engine_in(stack: &Stack) -> Result<EngineSpec, Refusal> {
     let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
     match (stack.values.at("engine"), stack.values.at("aead")) {
         (Some(engine), None) => {
@@ -197,19 +185,19 @@ fn engine_in(stack: &Stack) -> Result<EngineSpec, ConfigError> {
             Ok(EngineSpec::Other(spec))
         }
         (None, None) => {
-            let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
+            let error = refusal(&Wrong::Missing { path: "engine".into(), chain });
             Err(error.remedy("an engine is a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
         }
     }
 }
 
-fn senseless(path: &str, reason: String) -> ConfigError {
-    ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason })
+fn senseless(path: &str, reason: String) -> Refusal {
+    refusal(&Wrong::Senseless { path: path.to_owned(), reason })
 }
 
-fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, ConfigError> {
+fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, Refusal> {
     let shape = Shape::machine().field(path, None).unwrap_or(Shape::machine());
-    ConfigError::all(examine_at(table, shape, path, chain))?;
+    examine(table, shape, path, &Layered(chain)).result()?;
     serde_json::from_value(table.to_json()).map_err(|error| senseless(path, error.to_string()))
 }
 
@@ -217,7 +205,7 @@ fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T,
 const MOST_FILES: usize = 64;
 
 /// A file and all that it extends, the lowest first.
-fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
+fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, Refusal> {
     let mut layers = vec![Layer::read(top)?];
     while let Some((name, place)) = layers.last().and_then(|layer| layer.extends.clone()) {
         let Some(from) = layers.last().map(|layer| Arc::clone(&layer.source)) else { break };
@@ -225,11 +213,11 @@ fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
         if layers.iter().any(|layer| layer.source.origin == lower.origin) {
             let names = layers.iter().map(|layer| layer.source.name.as_str()).chain([lower.name.as_str()]);
             let chain = names.collect::<Vec<_>>().join(" -> ");
-            let error = ConfigError::new(Wrong::Cycle { chain }).at(place.as_ref());
+            let error = refusal(&Wrong::Cycle { chain }).at(place.as_ref());
             return Err(error.remedy("one of these files must stand on its own"));
         }
         if layers.len() == MOST_FILES {
-            let error = ConfigError::new(Wrong::Deep { most: MOST_FILES }).at(place.as_ref());
+            let error = refusal(&Wrong::Deep { most: MOST_FILES }).at(place.as_ref());
             return Err(error.remedy("put what they say into fewer files"));
         }
         layers.push(Layer::read(lower)?);
@@ -263,7 +251,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    pub fn fill(&self) -> Result<Resolved, ConfigError> {
+    pub fn fill(&self) -> Result<Resolved, Refusal> {
         let mut values = self.values.clone();
         complete(&mut values);
         library::complete(&mut values)?;
@@ -273,7 +261,7 @@ impl Stack {
         Ok(resolved)
     }
 
-    pub fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+    pub fn lay(&mut self, layer: Layer) -> Result<(), Refusal> {
         let name = match &layer.source.name {
             name if name == "--set" => format!("--set {}", layer.source.text),
             name => name.clone(),
@@ -291,13 +279,13 @@ impl Stack {
     }
 
     /// One provenance for all fields of a table that this layer has set.
-    fn state_table(&mut self, stated: &Stated, source: &Arc<Source>) -> Result<(), ConfigError> {
+    fn state_table(&mut self, stated: &Stated, source: &Arc<Source>) -> Result<(), Refusal> {
         let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(stated))?;
         state_all(node, &stated.provenance, source);
         Ok(())
     }
 
-    fn state_field(&mut self, stated: Stated) -> Result<(), ConfigError> {
+    fn state_field(&mut self, stated: Stated) -> Result<(), Refusal> {
         let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(&stated))?;
         check_range(node, &stated)?;
         node.provenance = Some(stated.provenance);
@@ -305,9 +293,9 @@ impl Stack {
     }
 }
 
-fn no_value(stated: &Stated) -> ConfigError {
+fn no_value(stated: &Stated) -> Refusal {
     let reason = "no layer so far gives the field a value".to_owned();
-    ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason })
+    refusal(&Wrong::Provenance { path: stated.path.clone(), reason })
         .at(stated.place.as_ref())
         .remedy("give the value beside it, or remove the provenance")
 }
@@ -325,15 +313,14 @@ fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
 }
 
 /// Holds a value against the range that its provenance states.
-fn check_range(node: &Node, stated: &Stated) -> Result<(), ConfigError> {
+fn check_range(node: &Node, stated: &Stated) -> Result<(), Refusal> {
     let Provenance { low, high, .. } = &stated.provenance;
     if low.is_none() && high.is_none() {
         return Ok(());
     }
     let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
-    let wrong = |reason: String| {
-        ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref())
-    };
+    let wrong =
+        |reason: String| refusal(&Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref());
     let read = |text: &str| match shape {
         Some(Shape::Quantity(kind)) => kind.parse(text).map(i128::from).map_err(|error| error.to_string()),
         Some(Shape::Integer { .. }) => text.parse().map_err(|_| format!("`{text}` is not an integer")),
@@ -415,7 +402,7 @@ mod tests {
         assert_eq!(machine(below().overlay("direct + overlap")).unwrap(), apart);
         for bad in ["direct+", "+direct", "direct++overlap", "+"] {
             let error = machine(below().overlay(bad)).unwrap_err();
-            assert!(matches!(*error.kind, Wrong::Joined { .. }), "{bad}: {error}");
+            assert!(error.is("config::joined"), "{bad}: {error}");
         }
         let folder = folder(&[("one+two.toml", "[copy_engine]\npces_secure = 2\n")]);
         assert_eq!(machine(below().overlay(in_folder(&folder, "one+two.toml"))).unwrap().copy_engine.pces_secure, 2);
@@ -499,9 +486,9 @@ mod tests {
     fn every_error_has_a_remedy_or_a_place() {
         for bad in ["link.lanes=1.5", "name=3", "link.flight=[1]", "tag_queue.release=4", "link.lanes=1979-05-27"] {
             let error = Layers::new("h100-nvl-tdx").set(bad).resolve().unwrap_err();
-            let place = error.place.as_ref().unwrap();
+            let place = error.place().unwrap();
             assert_eq!(place.line_and_column(), (1, bad.find('=').unwrap() + 2), "{bad}: {error}");
-            assert!(matches!(*error.kind, Wrong::WrongType { .. }), "{bad}: {error}");
+            assert!(error.is("config::wrong_type"), "{bad}: {error}");
         }
     }
 }

@@ -4,9 +4,10 @@
 //! layers below it; a rate that is stated in the same layer, or above it, has its way. A layer that changes a stated rate and names no
 //! library takes the name away: that library does not have this rate.
 
-use super::error::{ConfigError, Wrong};
+use super::error::{Wrong, refusal};
 use super::provenance::{Kind, Provenance};
 use super::tree::{Entry, Node, Value};
+use crate::files::Refusal;
 use std::collections::BTreeSet;
 
 /// The table; its columns are those of [`Row`].
@@ -85,14 +86,14 @@ pub(super) fn follows(values: &Node) -> bool {
 ///
 /// # Errors
 /// There is no such core or library, or no row has both.
-pub(super) fn complete(values: &mut Node) -> Result<(), ConfigError> {
+pub(super) fn complete(values: &mut Node) -> Result<(), Refusal> {
     let text = |name: &str| values.at(name).and_then(Node::text).map(str::to_owned);
     let [core, library] = NAMES.map(text);
     let Some(library) = library.filter(|_| follows(values)) else { return Ok(()) };
     known(values, NAMES[1], &library, |row| row.library)?;
     let refused = |reason: String, remedy: String| {
         let place = values.at(NAMES[1]).and_then(|node| node.place.clone());
-        ConfigError::new(Wrong::Senseless { path: NAMES[1].into(), reason }).at(place.as_ref()).remedy(remedy)
+        refusal(&Wrong::Senseless { path: NAMES[1].into(), reason }).at(place.as_ref()).remedy(remedy)
     };
     if values.at("aead").is_some() {
         let reason = "the table of libraries has AES-256-GCM only, and this machine has another AEAD".to_owned();
@@ -129,12 +130,12 @@ fn origin(row: &Row, rate: &str) -> Provenance {
     Provenance { kind: *kind, source, low: around(0.9), high: around(1.1) }
 }
 
-fn known(values: &Node, name: &str, text: &str, column: fn(Row) -> &'static str) -> Result<(), ConfigError> {
+fn known(values: &Node, name: &str, text: &str, column: fn(Row) -> &'static str) -> Result<(), Refusal> {
     if rows().any(|row| column(row) == text) {
         return Ok(());
     }
     let place = values.at(name).and_then(|node| node.place.clone());
-    let error = ConfigError::new(Wrong::Choice { path: name.to_owned(), text: text.to_owned() }).at(place.as_ref());
+    let error = refusal(&Wrong::Choice { path: name.to_owned(), text: text.to_owned() }).at(place.as_ref());
     Err(error.remedy(format!("it is one of {}", all(column))))
 }
 
@@ -147,12 +148,12 @@ fn all(column: fn(Row) -> &'static str) -> String {
 mod tests {
     use super::super::Layers;
     use super::*;
+    use crate::files::Explained;
     use crate::units::BytesPerCycle;
 
     fn rates(machine: &str, settings: &[&str]) -> Result<[u64; 2], String> {
         let layers = settings.iter().fold(Layers::new(machine), |layers, setting| layers.set(*setting));
-        let resolved =
-            layers.resolve().map_err(|error| format!("{error}: {}", error.remedy.clone().unwrap_or_default()))?;
+        let resolved = layers.resolve().map_err(|error| format!("{error}: {}", error.help().unwrap_or_default()))?;
         let cipher = resolved.machine.cipher;
         Ok([cipher.seal_rate, cipher.open_rate].map(|BytesPerCycle(rate)| rate))
     }

@@ -1,9 +1,9 @@
 //! Layers laid on each other.
 
-use super::place::Place;
 use super::provenance::{Kind, Provenance};
 use super::shape::Shape;
 use super::tree::{Node, Table, Value};
+use crate::files::Place;
 
 /// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
 /// fields mean nothing to another design.

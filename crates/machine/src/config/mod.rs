@@ -8,13 +8,14 @@
 //!                                                place)         names)                                 digest)
 //! ```
 //!
-//! [`Layers`] says what to lay on what, [`Resolved`] is what comes out, [`ConfigError`] says what is wrong and where.
+//! [`Layers`] says what to lay on what, [`Resolved`] is what comes out, [`Refusal`] says what is wrong and where.
 //! Nothing here knows a single field by name except the rules of `check`: fields and their types are read from the
 //! schema that the specs derive.
 
 mod base;
 mod check;
 mod cut;
+mod document;
 mod error;
 mod examine;
 mod field;
@@ -27,7 +28,6 @@ mod library;
 mod machine;
 mod merge;
 mod parameter;
-mod place;
 mod provenance;
 mod rates;
 mod relax;
@@ -39,20 +39,21 @@ mod source;
 mod tree;
 mod words;
 
+pub use crate::files::{Place, Refusal, Source};
 pub use crate::units::nearest;
 pub use base::{Base, Varied};
-pub use error::{ConfigError, Wrong};
+pub use document::Document;
 pub use field::{ConfigField, fields};
 pub use gpu::{GpuSpec, Nodes};
 pub use layers::{DescribedEngine, Layers};
 pub use machine::MachineSpec;
 pub use merge::DEFAULT;
 pub use parameter::Parameter;
-pub use place::{Place, Source};
 pub use provenance::{Kind, Provenance};
 pub use relax::relaxed_amounts;
 pub use resolved::{Design, Resolved};
 pub use schema::schema;
 pub use shape::quantity;
 pub use shipped::{Role, SHIPPED, Shipped};
+pub use tree::{Entry, Node, Table, Value};
 pub use words::{paths, words};

@@ -2,8 +2,8 @@
 
 use super::check;
 use super::cut;
-use super::error::{ConfigError, Wrong};
-use super::examine::examine;
+use super::error::{Wrong, refusal};
+use super::examine::{Layered, examine};
 use super::follow;
 use super::gpu::path_in_own_tables;
 use super::layer::Layer;
@@ -14,6 +14,7 @@ use super::parameter::Parameter;
 use super::provenance::{Kind, Provenance};
 use super::shape::{LABELS, Shape};
 use super::tree::Node;
+use crate::files::Refusal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -48,9 +49,9 @@ pub struct Design {
 
 impl Resolved {
     /// Fills a machine from merged layers.
-    pub(super) fn fill(values: &Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, ConfigError> {
+    pub(super) fn fill(values: &Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, Refusal> {
         let chain = layers.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
-        ConfigError::all(examine(values, Shape::machine(), &chain))?;
+        examine(values, Shape::machine(), "", &Layered(&chain)).result()?;
         let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
         let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
         let (mut parameters, switches) = take_stock(values, &canonical);
@@ -67,8 +68,8 @@ impl Resolved {
     }
 
     /// The same machine with settings on it, as `--set` takes them.
-    pub fn with(&self, settings: &[String]) -> Result<Self, ConfigError> {
-        let wrong = || ConfigError::new(Wrong::Manifest { reason: "the machine has no fields".into() });
+    pub fn with(&self, settings: &[String]) -> Result<Self, Refusal> {
+        let wrong = || refusal(&Wrong::Manifest { reason: "the machine has no fields".into() });
         let mut values = Node::from_json(&json!(self.machine)).ok_or_else(wrong)?;
         for Parameter { path, provenance, .. } in &self.parameters {
             if let Some(node) = values.at_mut(path) {
@@ -126,7 +127,7 @@ impl Resolved {
     /// # Errors
     ///
     /// The value is not such a manifest, its machine is refused, or its digest is not that of its machine.
-    pub fn from_value(value: &Json) -> Result<Self, ConfigError> {
+    pub fn from_value(value: &Json) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Manifest {
@@ -138,7 +139,7 @@ impl Resolved {
             fitted_to: BTreeSet<String>,
             digest: String,
         }
-        let wrong = |reason: String| ConfigError::new(Wrong::Manifest { reason });
+        let wrong = |reason: String| refusal(&Wrong::Manifest { reason });
         let manifest: Manifest = serde_json::from_value(value.clone()).map_err(|error| wrong(error.to_string()))?;
         let mut tree = Node::from_json(&manifest.machine).ok_or_else(|| wrong("`machine` is null".into()))?;
         for (path, provenance) in manifest.provenance {
@@ -163,7 +164,7 @@ impl Resolved {
     }
 
     /// As one TOML file that needs no other. What follows from other values is left out, so that it goes on following.
-    pub fn to_toml(&self) -> Result<String, ConfigError> {
+    pub fn to_toml(&self) -> Result<String, Refusal> {
         let mut document = json!(self.machine);
         document["name"] = json!(self.name());
         let mut provenance = provenance_of(&self.parameters);
@@ -194,9 +195,9 @@ pub(super) fn provenance_of(parameters: &[Parameter]) -> Json {
 }
 
 /// A document as TOML, which has no null: a field that is not there says as much.
-pub(super) fn to_toml(mut document: Json) -> Result<String, ConfigError> {
+pub(super) fn to_toml(mut document: Json) -> Result<String, Refusal> {
     remove_nulls(&mut document);
-    toml::to_string(&document).map_err(|error| ConfigError::new(Wrong::Manifest { reason: error.to_string() }))
+    toml::to_string(&document).map_err(|error| refusal(&Wrong::Manifest { reason: error.to_string() }))
 }
 
 /// TOML has no null: a field without a value is left out.
@@ -208,8 +209,8 @@ fn remove_nulls(json: &mut Json) {
 }
 
 /// An error of the types themselves, which know more than their schema does.
-fn refused(error: &serde_json::Error) -> ConfigError {
-    ConfigError::new(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
+fn refused(error: &serde_json::Error) -> Refusal {
+    refusal(&Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
 }
 
 /// Whether one GPU's or switch's value is that of the machine's own table, where it is reported.
@@ -361,11 +362,11 @@ mod tests {
             *copy.pointer_mut(pointer).unwrap() = value;
             Resolved::from_value(&copy).unwrap_err()
         };
-        assert!(matches!(*edited("/machine/link/read_tags", json!(256)).kind, Wrong::Manifest { .. }));
-        assert!(matches!(*edited("/machine/link/read_tags", json!(255)).kind, Wrong::Senseless { .. }));
-        assert!(matches!(*edited("/machine/link/flight", json!(5)).kind, Wrong::Quantity { .. }));
-        assert!(matches!(*edited("/machine/link", json!(null)).kind, Wrong::Manifest { .. }));
-        assert!(matches!(*edited("/provenance", json!([])).kind, Wrong::Manifest { .. }));
+        assert!(edited("/machine/link/read_tags", json!(256)).is("config::manifest"));
+        assert!(edited("/machine/link/read_tags", json!(255)).is("config::senseless"));
+        assert!(edited("/machine/link/flight", json!(5)).is("config::quantity"));
+        assert!(edited("/machine/link", json!(null)).is("config::manifest"));
+        assert!(edited("/provenance", json!([])).is("config::manifest"));
         assert!(Resolved::from_value(&json!({})).is_err() && Resolved::from_value(&json!(null)).is_err());
     }
 

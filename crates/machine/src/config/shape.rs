@@ -3,7 +3,8 @@
 //! It is read from the JSON Schema that the spec types derive, so a field that is added to a spec is known here at once.
 
 use super::machine::MachineSpec;
-use crate::units::{KINDS, Kind};
+use crate::units::{ByteRate, FlopRate, KINDS, Kind};
+use schemars::JsonSchema;
 use serde_json::{Map, Value as Json};
 use std::sync::OnceLock;
 
@@ -31,6 +32,13 @@ pub(super) enum Shape {
     Switch,
     Text,
     Array(Box<Shape>),
+    /// A table with any other keys besides these fields.
+    Map {
+        fields: Vec<Field>,
+        others: Box<Shape>,
+    },
+    /// The innermost union around it: of an array in a type that holds itself so.
+    Again,
     /// Something that only the type itself can judge.
     Opaque,
 }
@@ -67,12 +75,17 @@ pub fn quantity(path: &str) -> Option<&'static Kind> {
 /// Fields of a whole machine that name it and are no parameters.
 pub(super) const LABELS: [&str; 2] = ["name", "summary"];
 
+/// Quantities that no machine has, but programs on it.
+const OF_PROGRAMS: [(&str, &Kind); 2] = [("ByteRate", &ByteRate::KIND), ("FlopRate", &FlopRate::KIND)];
+
 /// The types that schemas refer to by name.
 #[derive(Clone, Copy)]
 struct Definitions<'a> {
     all: &'a Map<String, Json>,
     /// Types that hold themselves and are being read, the innermost first: they shadow those of `all`.
     hidden: Option<&'a Hidden<'a>>,
+    /// The type that is being read.
+    within: Option<&'a str>,
     /// Whether to read what fields mean, too.
     documented: bool,
 }
@@ -95,28 +108,33 @@ impl Shape {
     /// The shape of [`MachineSpec`], without what its fields mean: most runs only check names and values.
     pub fn machine() -> &'static Self {
         static SHAPE: OnceLock<Shape> = OnceLock::new();
-        SHAPE.get_or_init(|| Self::of_schema(false))
+        SHAPE.get_or_init(Self::of::<MachineSpec>)
     }
 
     /// The same with what its fields mean, as references print it.
     pub fn documented() -> &'static Self {
         static SHAPE: OnceLock<Shape> = OnceLock::new();
-        SHAPE.get_or_init(|| Self::of_schema(true))
+        SHAPE.get_or_init(|| Self::of_schema(&schemars::schema_for!(MachineSpec).to_value(), true))
     }
 
-    fn of_schema(documented: bool) -> Self {
-        let schema = schemars::schema_for!(MachineSpec).to_value();
+    /// The shape of a type.
+    pub fn of<T: JsonSchema>() -> Self {
+        Self::of_schema(&schemars::schema_for!(T).to_value(), false)
+    }
+
+    fn of_schema(schema: &Json, documented: bool) -> Self {
         let none = Map::new();
         let all = schema.get("$defs").and_then(Json::as_object).unwrap_or(&none);
-        Self::read(&schema, Definitions { all, hidden: None, documented })
+        Self::read(schema, Definitions { all, hidden: None, within: None, documented })
     }
 
     fn read(schema: &Json, definitions: Definitions<'_>) -> Self {
         if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
             let name = reference.rsplit('/').next().unwrap_or(reference);
-            if let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) {
+            if let Some((_, kind)) = KINDS.iter().chain(&OF_PROGRAMS).find(|(known, _)| *known == name) {
                 return Self::Quantity(kind);
             }
+            let definitions = Definitions { within: Some(name), ..definitions };
             return match definitions.get(name) {
                 None => Self::Opaque,
                 Some(schema) if !mentions(schema, reference) => Self::read(schema, definitions),
@@ -135,12 +153,21 @@ impl Shape {
             return Self::Choice(texts);
         }
         match type_of(schema) {
-            Some("object") => Self::Table(fields(schema, definitions)),
+            Some("object") => match schema.get("additionalProperties").filter(|others| **others != false) {
+                Some(others) => {
+                    let others = Box::new(Self::read(others, definitions));
+                    Self::Map { fields: fields(schema, definitions), others }
+                }
+                None => Self::Table(fields(schema, definitions)),
+            },
             Some("integer") => Self::Integer { low: low(schema), high: high(schema) },
             Some("number") => Self::Number,
             Some("boolean") => Self::Switch,
             Some("string") if schema.get("pattern").is_none() => Self::Text,
             Some("array") => match schema.get("items") {
+                Some(items) if definitions.within.is_some_and(|name| refers(items, name)) => {
+                    Self::Array(Box::new(Self::Again))
+                }
                 Some(items) => Self::Array(Box::new(Self::read(items, definitions))),
                 None => Self::Opaque,
             },
@@ -227,7 +254,7 @@ impl Shape {
     /// What it takes, with an article, and an example where one helps.
     pub fn expected(&self) -> String {
         match self {
-            Self::Table(_) | Self::Union { .. } => "a table".into(),
+            Self::Table(_) | Self::Union { .. } | Self::Map { .. } | Self::Again => "a table".into(),
             Self::Choice(texts) => format!("one of {}", quoted(texts)),
             Self::Quantity(kind) => format!("{} with its unit, such as \"{}\"", kind.what, kind.example),
             Self::Integer { .. } => "an integer".into(),
@@ -240,11 +267,17 @@ impl Shape {
     }
 }
 
-/// Whether a schema refers to `reference` anywhere.
+/// Whether a schema is that of the type `name`.
+fn refers(schema: &Json, name: &str) -> bool {
+    schema.get("$ref").and_then(Json::as_str).and_then(|path| path.rsplit('/').next()) == Some(name)
+}
+
+/// Whether a schema refers to `reference` anywhere but in an array.
 fn mentions(schema: &Json, reference: &str) -> bool {
     match schema {
         Json::Object(map) => {
-            map.iter().any(|(key, json)| (key == "$ref" && json == reference) || mentions(json, reference))
+            let outside = map.iter().filter(|(key, _)| *key != "items");
+            outside.into_iter().any(|(key, json)| (key == "$ref" && json == reference) || mentions(json, reference))
         }
         Json::Array(items) => items.iter().any(|json| mentions(json, reference)),
         _ => false,

@@ -1,8 +1,9 @@
 //! From a name on the command line or behind `extends` to a text.
 
-use super::error::{ConfigError, Wrong};
-use super::place::{Origin, Place, Source};
+use super::error::{Wrong, refusal};
 use super::shipped::{Role, SHIPPED, Shipped};
+use crate::files::Refusal;
+use crate::files::{Origin, Place, Source};
 use crate::units::nearest;
 use crate::{
     files::{ReadError, read_text},
@@ -14,7 +15,7 @@ use std::{path::Path, sync::Arc};
 pub(super) const LONGEST: Bytes = Bytes(1 << 20);
 
 /// Finds what the command line calls `name`: a file, else a shipped configuration.
-pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, ConfigError> {
+pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, Refusal> {
     let path = Path::new(name);
     if path.is_file() {
         return read(path, name);
@@ -22,12 +23,12 @@ pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, ConfigError> {
     match Shipped::find(role, name) {
         Some(shipped) => Ok(from_shipped(shipped)),
         None if path.exists() => read(path, name),
-        None => Err(ConfigError::new(Wrong::NotFound { name: name.to_owned() }).remedy(missing_remedy(role, name))),
+        None => Err(refusal(&Wrong::NotFound { name: name.to_owned() }).remedy(missing_remedy(role, name))),
     }
 }
 
 /// Finds what `extends = "name"` in `from` means: a file next to it, else a shipped machine or design.
-pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> Result<Arc<Source>, ConfigError> {
+pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> Result<Arc<Source>, Refusal> {
     let folder = match &from.origin {
         Origin::File(path) => path.parent(),
         Origin::Shipped(path) => {
@@ -38,7 +39,7 @@ pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> R
             }
             None
         }
-        Origin::CommandLine => None,
+        Origin::Given => None,
     };
     if let Some(path) = folder.map(|folder| folder.join(name)).filter(|path| path.exists()) {
         return read(&path, &path.display().to_string()).map_err(|error| error.at(place));
@@ -49,7 +50,7 @@ pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> R
             "`extends` is a path relative to the file that says it, or one of the shipped {}",
             Shipped::names(Role::Machine).collect::<Vec<_>>().join(", ")
         );
-        ConfigError::new(Wrong::NotFound { name: name.to_owned() }).at(place).remedy(remedy)
+        refusal(&Wrong::NotFound { name: name.to_owned() }).at(place).remedy(remedy)
     })
 }
 
@@ -58,11 +59,12 @@ fn from_shipped(shipped: &Shipped) -> Arc<Source> {
         name: format!("{} (shipped)", shipped.path),
         text: shipped.text.to_owned(),
         origin: Origin::Shipped(shipped.path),
+        line: 1,
     })
 }
 
 /// Reads a file that `shown` names.
-fn read(path: &Path, shown: &str) -> Result<Arc<Source>, ConfigError> {
+fn read(path: &Path, shown: &str) -> Result<Arc<Source>, Refusal> {
     let text = read_text(path, LONGEST).map_err(|error| {
         let remedy = match error {
             ReadError::Directory { .. } => "name a .toml file in it",
@@ -70,16 +72,16 @@ fn read(path: &Path, shown: &str) -> Result<Arc<Source>, ConfigError> {
             ReadError::TooLong { .. } => "a machine with all its provenance takes a tenth of that",
             ReadError::Unreadable { .. } | ReadError::ByteOrderMark { .. } => "",
         };
-        let error = ConfigError::new(Wrong::Unreadable(error));
+        let error = refusal(&Wrong::Unreadable(error));
         if remedy.is_empty() { error } else { error.remedy(remedy) }
     })?;
     if text.trim().is_empty() {
-        let error = ConfigError::new(Wrong::Empty { path: shown.to_owned() });
+        let error = refusal(&Wrong::Empty { path: shown.to_owned() });
         return Err(error.remedy("see `sealsim list` for configurations to start from"));
     }
     // A pipe has no canonical path, but then nothing extends it either.
     let origin = Origin::File(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-    Ok(Arc::new(Source { name: shown.to_owned(), text, origin }))
+    Ok(Arc::new(Source { name: shown.to_owned(), text, origin, line: 1 }))
 }
 
 fn missing_remedy(role: Role, name: &str) -> String {

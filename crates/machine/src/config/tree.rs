@@ -1,15 +1,14 @@
 //! TOML values that remember where they were written.
 
-use super::{place::Place, provenance::Provenance};
+use super::provenance::Provenance;
+use crate::files::{Place, Source};
 use serde_json::{Map, Number, Value as Json};
 use std::{collections::BTreeMap, sync::Arc};
 use toml::{Spanned, de::DeTable, de::DeValue};
 
-use super::place::Source;
-
 /// A value, the place it was written at, and, for a leaf, where it comes from.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub struct Node {
     pub value: Value,
     pub place: Option<Place>,
     pub provenance: Option<Provenance>,
@@ -17,16 +16,16 @@ pub(super) struct Node {
 
 /// A key's place and its node.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub struct Entry {
     pub key: Option<Place>,
     pub node: Node,
 }
 
 /// A table by key.
-pub(super) type Table = BTreeMap<String, Entry>;
+pub type Table = BTreeMap<String, Entry>;
 
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub enum Value {
     Text(String),
     Integer(i128),
     Float(f64),
@@ -37,6 +36,15 @@ pub(super) enum Value {
 }
 
 impl Value {
+    /// What a text says in TOML, if that is a number, a switch or a date; else the text itself.
+    pub fn scalar(text: &str) -> Self {
+        let parsed = DeValue::parse(text).map(|value| Node::from_value(&value, &Source::new("", String::new())).value);
+        parsed
+            .ok()
+            .filter(|value| !matches!(value, Self::Array(_) | Self::Table(_)))
+            .unwrap_or_else(|| Self::Text(text.to_owned()))
+    }
+
     /// What it is, with an article.
     pub fn what(&self) -> &'static str {
         match self {
@@ -81,6 +89,14 @@ impl Node {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
+        }
+    }
+
+    /// The items of the array at `path` below this one.
+    pub fn items(&self, path: &str) -> &[Self] {
+        match self.at(path).map(|node| &node.value) {
+            Some(Value::Array(items)) => items,
+            _ => &[],
         }
     }
 

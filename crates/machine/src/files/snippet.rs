@@ -6,9 +6,8 @@
 //!  line and column of the error -------> the same: those of the whole text
 //! ```
 
-use super::{Explained, is_hidden};
-use std::{borrow::Cow, ops::Range};
-use thiserror::Error;
+use super::is_hidden;
+use std::ops::Range;
 
 /// The most characters of a line that are shown.
 const WIDTH: usize = 100;
@@ -137,47 +136,4 @@ fn boundary(text: &str, byte: usize) -> usize {
         byte -= 1;
     }
     byte
-}
-
-/// A text that is not of the form that it should be of, with the place where it is not.
-#[derive(Debug, Clone, Error)]
-#[error("{what}")]
-pub struct Misread {
-    what: String,
-    snippet: Box<Snippet>,
-}
-
-impl Misread {
-    /// What a TOML parser refuses in `text`.
-    pub fn toml(text: &str, error: &toml::de::Error) -> Self {
-        let span = error.span().unwrap_or(0..0);
-        // The end of a text is no place to point at.
-        let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
-        let start = span.start.min(last);
-        let snippet = Box::new(Snippet::new("", text, start..span.end.max(start + 1)));
-        Self { what: super::excerpt(error.message(), 300).into_owned(), snippet }
-    }
-
-    /// With the name that messages call the text.
-    pub fn named(mut self, name: &str) -> Self {
-        self.snippet.name = name.to_owned();
-        self
-    }
-
-    /// Line and column, from 1.
-    pub const fn line_and_column(&self) -> (usize, usize) {
-        self.snippet.line_and_column()
-    }
-}
-
-crate::diagnostics!(Misread);
-
-impl Explained for Misread {
-    fn code(&self) -> Cow<'_, str> {
-        "syntax".into()
-    }
-
-    fn marked(&self) -> Option<(&Snippet, &'static str)> {
-        Some((&self.snippet, "here"))
-    }
 }

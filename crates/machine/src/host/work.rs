@@ -5,6 +5,7 @@ use crate::{
     sim::{FaultKind, Item},
     units::Bytes,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A key that seals or opens on this side of the link.
@@ -147,7 +148,7 @@ impl Item for CipherDone {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     H2d,
@@ -156,7 +157,7 @@ pub enum Direction {
 }
 
 /// The kind of host memory of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
     /// Page-locked memory, which the GPU can reach by itself.
@@ -179,7 +180,7 @@ pub struct CopyPlan {
 }
 
 /// What the host's caches and page tables know of a copy's buffer when the run begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pages {
     /// Copies of the same buffer came before: the caches hold what they leave of it.

@@ -1,7 +1,7 @@
 //! Designs that are compared: each laid over one machine, and refused before anything runs where there is no such machine.
 
 use crate::{
-    config::{ConfigError, Layers, Resolved, Shipped},
+    config::{Layers, Refusal, Resolved, Shipped},
     host::spec::CipherWork,
     system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
     validate::summary::{self, Part},
@@ -64,7 +64,7 @@ pub struct Skipped {
 pub enum CandidateError {
     /// A layer is wrong, or missing, or the whole is.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Refusal),
     /// Something above the design that seals nothing switches confidential computing on.
     #[error("`{name}` is without confidential computing, and a setting above it switches that on")]
     StillOn { name: String },

@@ -13,7 +13,7 @@
 use super::candidate::{Skipped, copy};
 use crate::figures::price::{Risk, risk};
 use crate::{
-    config::{ConfigError, Layers, MachineSpec, Resolved},
+    config::{Layers, MachineSpec, Refusal, Resolved},
     gpu::release::Release,
     pool,
     sim::{Control, FaultKind, Injection, Kernel, Order},
@@ -104,7 +104,7 @@ pub struct FailureFigures {
 pub enum FailuresError {
     /// The machine is invalid, or not with this policy.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Refusal),
     #[error("release policy {release}: {error}")]
     Run { release: &'static str, error: RunError },
     /// There is no tag of a message that could fail.
@@ -179,7 +179,7 @@ pub fn failures(
 type Policies = Vec<(Release, MachineSpec)>;
 
 /// The machine with each policy that it can have.
-fn possible(question: &Question, own: &Resolved) -> Result<(Policies, Vec<Skipped>), ConfigError> {
+fn possible(question: &Question, own: &Resolved) -> Result<(Policies, Vec<Skipped>), Refusal> {
     let (mut policies, mut skipped, mut first) = (Vec::new(), Vec::new(), None);
     for release in question.policies.iter().copied() {
         match with_policy(question, own, release) {
@@ -213,7 +213,7 @@ fn check(resolved: &Resolved) -> Result<(), FailuresError> {
 }
 
 /// The machine with a policy. Where the policy holds plaintext its quarantine has room for at least two of the longest messages.
-fn with_policy(question: &Question, own: &Resolved, release: Release) -> Result<Resolved, ConfigError> {
+fn with_policy(question: &Question, own: &Resolved, release: Release) -> Result<Resolved, Refusal> {
     let layers = question.layers.clone().set(format!("tag_queue.release={}", release.name()));
     let driver = &own.machine.driver;
     let longest = driver.pinned.message.0.max(driver.pageable.message.0);

@@ -2,7 +2,7 @@
 
 use super::what_if::LimitedBy;
 use crate::{
-    config::{ConfigError, MachineSpec},
+    config::{MachineSpec, Refusal},
     sampling::{self, Asked, Sample, Sampled},
     sim::{Control, SimulationError},
     system::{self, Direction, Memory, Outcome, Request, RunError},
@@ -97,7 +97,7 @@ pub fn kernels(workload: &Workload) -> (usize, Femtos) {
 pub enum CompareError {
     /// A machine that parameters are drawn for.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] Refusal),
     #[error("{what}: {error}")]
     Run {
         /// Design, direction and size.

@@ -1,12 +1,15 @@
 //! The data sets that are built into the program, and those of a user.
 
 use super::class::{Class, Informed, Seen};
-use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
+use super::measured::{Kind, LeftOut, Measured, Point};
 use super::selector::Selector;
-use crate::config::Layers;
+use crate::{
+    config::{Document, Layers},
+    files::Refusal,
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use thiserror::Error;
 
 macro_rules! shipped {
     ($($file:literal),* $(,)?) => {
@@ -42,16 +45,12 @@ shipped![
 
 const INDEX: &str = include_str!("../../../../validation/datasets.toml");
 
-/// Why a data set cannot be used.
-#[derive(Debug, Error)]
-pub enum CatalogueError {
-    /// Its table is wrong.
-    #[error(transparent)]
-    Measured(#[from] Box<MeasuredError>),
-    /// The index, or a selection of points, is wrong.
-    #[error("{0}")]
-    Selection(String),
-}
+const DOCUMENT: Document = Document {
+    room: "datasets",
+    tables: &[("", "the index"), ("dataset", "a data set"), ("informed", "an entry")],
+    examples: &[],
+    help: "see validation/datasets.toml",
+};
 
 /// A table of measurements, and the class of each of its points.
 #[derive(Debug, Clone)]
@@ -76,16 +75,14 @@ pub struct Catalogue {
     pub datasets: Vec<Dataset>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize, JsonSchema)]
 struct Index {
     platforms: BTreeMap<String, String>,
     titles: BTreeMap<String, String>,
     dataset: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize, JsonSchema)]
 struct Entry {
     name: String,
     file: String,
@@ -104,17 +101,17 @@ pub fn layers(machine: &str) -> Layers {
 
 impl Catalogue {
     /// Reads what is built in.
-    pub fn shipped() -> Result<Self, CatalogueError> {
-        let wrong = |error: toml::de::Error| CatalogueError::Selection(format!("datasets.toml: {error}"));
-        let index: Index = toml::from_str(INDEX).map_err(wrong)?;
+    pub fn shipped() -> Result<Self, Refusal> {
+        let index: Index = DOCUMENT.read("datasets.toml", INDEX)?;
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;
         Ok(Self { platforms: index.platforms, titles: index.titles, datasets })
     }
 }
 
 impl Entry {
-    fn read(self) -> Result<Dataset, CatalogueError> {
-        let missing = || CatalogueError::Selection(format!("datasets.toml names {}, which is not built in", self.file));
+    fn read(self) -> Result<Dataset, Refusal> {
+        let missing =
+            || DOCUMENT.refused("selection", format!("datasets.toml names {}, which is not built in", self.file));
         let (_, text) = FILES.iter().find(|file| file.0 == self.file).ok_or_else(missing)?;
         Dataset::read(&self.name, &self.file, text)?.fitted_to(&self.fit)?.informing(self.informed)
     }
@@ -122,8 +119,8 @@ impl Entry {
 
 impl Dataset {
     /// Reads a table; all of its points are held out.
-    pub fn read(name: &str, file: &str, text: &str) -> Result<Self, CatalogueError> {
-        let measured = Measured::read(file, text).map_err(Box::new)?;
+    pub fn read(name: &str, file: &str, text: &str) -> Result<Self, Refusal> {
+        let measured = Measured::read(file, text)?;
         Ok(Self {
             name: name.to_owned(),
             kind: measured.kind,
@@ -134,7 +131,7 @@ impl Dataset {
     }
 
     /// Marks the selected points as fitted to.
-    fn fitted_to(mut self, fit: &[Selector]) -> Result<Self, CatalogueError> {
+    fn fitted_to(mut self, fit: &[Selector]) -> Result<Self, Refusal> {
         for selector in fit {
             for place in self.select(selector)? {
                 self.points[place].1 = Class::Fitted;
@@ -144,7 +141,7 @@ impl Dataset {
     }
 
     /// Marks the points of the entries as seen, but for those that are fitted to.
-    fn informing(mut self, entries: Vec<Informed>) -> Result<Self, CatalogueError> {
+    fn informing(mut self, entries: Vec<Informed>) -> Result<Self, Refusal> {
         for Informed { points, parameters, why } in entries {
             let mut places = BTreeSet::new();
             for selector in &points {
@@ -153,7 +150,7 @@ impl Dataset {
             places.retain(|place| self.points[*place].1 != Class::Fitted);
             if places.is_empty() || parameters.is_empty() {
                 let what = format!("data set {}: an entry of `informed` has no parameter, or no point", self.name);
-                return Err(CatalogueError::Selection(what));
+                return Err(DOCUMENT.refused("selection", what));
             }
             places.iter().for_each(|place| self.points[*place].1 = Class::Informed);
             self.seen.push(Seen { parameters, why, points: places.len() });
@@ -162,8 +159,8 @@ impl Dataset {
     }
 
     /// The places of the points that a selector means.
-    pub fn select(&self, selector: &Selector) -> Result<Vec<usize>, CatalogueError> {
-        let wrong = |what: String| CatalogueError::Selection(format!("data set {}: {what}", self.name));
+    pub fn select(&self, selector: &Selector) -> Result<Vec<usize>, Refusal> {
+        let wrong = |what: String| DOCUMENT.refused("selection", format!("data set {}: {what}", self.name));
         for column in selector.0.keys() {
             if !self.points.iter().any(|(point, _)| point.cells.contains_key(column)) {
                 let known: Vec<_> = self.points.first().into_iter().flat_map(|(point, _)| point.cells.keys()).collect();

@@ -1,6 +1,7 @@
 //! What the shipped parameters owe to a measured point, and so what its error says.
 
 use super::selector::Selector;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::units::named! {
@@ -17,8 +18,7 @@ crate::units::named! {
 }
 
 /// An entry of the index: points that were seen while parameters were chosen.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct Informed {
     pub points: Vec<Selector>,
     /// Paths of the parameters: what was chosen, or what switches and sizes the mechanism that was.

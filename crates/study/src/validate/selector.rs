@@ -2,13 +2,15 @@
 
 use super::measured::Point;
 use crate::units::Bytes;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// Values that some columns must have, by column: a text, a number, or a list of which any will do.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Selector(pub BTreeMap<String, toml::Value>);
+pub struct Selector(#[schemars(with = "BTreeMap<String, Json>")] pub BTreeMap<String, toml::Value>);
 
 impl Selector {
     /// Whether a point agrees with every key.

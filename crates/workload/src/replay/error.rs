@@ -1,6 +1,6 @@
 //! Why a job cannot be played.
 
-use crate::{config::ConfigError, sim::SimulationError, system::RunError, workload::collective::CollectiveError};
+use crate::{config::Refusal, sim::SimulationError, system::RunError, workload::collective::CollectiveError};
 use thiserror::Error;
 
 /// Why a job cannot be played.
@@ -11,7 +11,7 @@ pub enum ReplayError {
     NoCalls { machine: String },
     /// A setting that stands for a cause makes no machine.
     #[error(transparent)]
-    Config(#[from] Box<ConfigError>),
+    Config(#[from] Box<Refusal>),
     /// A copy could not be simulated.
     #[error(transparent)]
     Run(Box<RunError>),

@@ -16,7 +16,7 @@ use crate::{
     config::MachineSpec,
     system::{Direction, Memory, as_one_of},
     workload::collective::CollectiveCall,
-    workload::trace::{CallKind, DeviceKind, DeviceOp, Format, HostCall, Memory as Traced, Place, Trace},
+    workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
 };
 use std::{collections::HashMap, str::FromStr, sync::Arc};
 use thiserror::Error;
@@ -504,7 +504,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         processes: processes(trace, &threads, count),
         first_step: trace.first_step,
         marks: trace.marks.clone(),
-        profiled: trace.format != Format::Workload,
+        profiled: trace.format.is_some(),
         steps: None,
         beginning: Beginning::default(),
         begun: String::new(),

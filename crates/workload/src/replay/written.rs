@@ -18,8 +18,7 @@ use crate::{
     workload::{
         Copy, WorkloadStep,
         trace::{
-            CallKind, DeviceKind, DeviceOp, Direction, Events, Format, HostCall, Memory as Traced, Place, Thread,
-            Trace, Waited,
+            CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory as Traced, Place, Thread, Trace, Waited,
         },
     },
 };
@@ -270,7 +269,7 @@ impl<'a> Writer<'a> {
         calls.sort_by_key(|call| call.start_ns);
         let used = (device.len() + calls.len()) as u64;
         Trace {
-            format: Format::Workload,
+            format: None,
             names: names.into_iter().map(|(name, _)| name.into()).collect(),
             device,
             calls,

@@ -1,7 +1,7 @@
 //! A point, and the row that comes of it: figures by column.
 
 use super::id::PointId;
-use crate::config::ConfigError;
+use crate::config::Refusal;
 use crate::figures::{Value, table::DOES_NOT_CLOSE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ impl PointRow {
     }
 
     /// One whose settings make no machine. If its engines do not close at their clock, the row has the column that says so.
-    pub fn no_machine(point: Point, error: &ConfigError) -> Self {
-        let told = error.does_not_close().map(|sentence| (DOES_NOT_CLOSE.name.to_owned(), sentence.into()));
+    pub fn no_machine(point: Point, error: &Refusal) -> Self {
+        let told = error.does_not_close().map(|sentence| (DOES_NOT_CLOSE.name.to_owned(), sentence.as_str().into()));
         Self { figures: told.into_iter().collect(), ..Self::refused(point, error.to_string()) }
     }
 }

@@ -1,12 +1,13 @@
 //! What is invalid although its type allows it: limits by unit, and rules between fields.
 
 use super::{
-    error::{ConfigError, Wrong},
+    error::{Wrong, refusal},
     gpu::MOST_GPUS,
     machine::MachineSpec,
     parameter::Parameter,
     tree::Node,
 };
+use crate::files::{Refusal, Refusals};
 use limits::beyond_limits;
 pub(super) use limits::within_limits;
 
@@ -76,19 +77,19 @@ const RULES: &[&[Rule]] = &[
 ];
 
 /// Refuses a machine that cannot be, with every reason.
-pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), ConfigError> {
+pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), Refusal> {
     let fault = |path: &str, reason: String, remedy: String| {
         let place = values.at(path).and_then(|node| node.place.as_ref());
-        ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
+        refusal(&Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
     };
     let limits = parameters.iter().filter_map(|parameter| {
         let (reason, remedy) = beyond_limits(parameter)?;
         Some(fault(&parameter.path, reason, remedy))
     });
     // The rules compute with the values, so they come second.
-    ConfigError::all(limits.collect())?;
+    limits.collect::<Refusals>().result()?;
     let broken = broken(machine).into_iter();
-    ConfigError::all(broken.map(|(path, reason, remedy)| fault(&path, reason, remedy.to_owned())).collect())
+    broken.map(|(path, reason, remedy)| fault(&path, reason, remedy.to_owned())).collect::<Refusals>().result()
 }
 
 /// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are reported once.

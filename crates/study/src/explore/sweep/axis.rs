@@ -3,20 +3,25 @@
 use crate::config::quantity;
 use crate::units::{KINDS, Kind};
 use crate::workload::CopyArgument;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
 /// An axis as a study states it: `values`, or `from` and `to` with `step`, `factor` or `points`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct AxisSpec {
     /// A path of the configuration, or `copy` or `design`.
     pub path: String,
+    #[schemars(with = "Option<Vec<Json>>")]
     pub values: Option<Vec<toml::Value>>,
     /// The least value of a range.
+    #[schemars(with = "Option<Json>")]
     pub from: Option<toml::Value>,
+    #[schemars(with = "Option<Json>")]
     pub to: Option<toml::Value>,
+    #[schemars(with = "Option<Json>")]
     pub step: Option<toml::Value>,
     pub factor: Option<u64>,
     /// How many values, evenly on a logarithmic scale.
@@ -25,6 +30,7 @@ pub struct AxisSpec {
     pub zip: Option<String>,
     /// The axis applies only where earlier axes have one of these values.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<Json>>")]
     pub when: BTreeMap<String, Vec<toml::Value>>,
 }
 

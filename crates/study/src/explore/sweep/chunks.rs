@@ -73,7 +73,7 @@ impl FolderRecord {
     /// # Errors
     /// If it cannot be read, or means something else by now: a design that it names has changed, or the simulator.
     pub fn study(&self, folder: &Path) -> Result<Study, TableError> {
-        let study = Study::read(&self.text)?;
+        let study = Study::read("study", &self.text)?;
         let now = Self::of(&study, &self.text);
         now.agrees(self, folder)?;
         Ok(study)
@@ -369,7 +369,7 @@ mod tests {
 
     fn study(axes: &str) -> (Study, String) {
         let text = format!("{HEAD}{axes}");
-        (Study::read(&text).unwrap(), text)
+        (Study::read("study", &text).unwrap(), text)
     }
 
     fn row(point: crate::table::Point) -> PointRow {

@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn rows_come_back_by_identity_before_and_after_the_folder_is_opened_again() {
         let place = tempfile::tempdir().unwrap();
-        let study = Study::read(STUDY).unwrap();
+        let study = Study::read("study", STUDY).unwrap();
         let mut folder = Folder::open(place.path(), &study, STUDY).unwrap();
         let points: Vec<Point> = study.points().unwrap().collect();
         assert!(folder.is_empty());
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_folder_that_a_kill_left_without_its_record_is_taken_and_others_are_not() {
         let place = tempfile::tempdir().unwrap();
-        let study = Study::read(STUDY).unwrap();
+        let study = Study::read("study", STUDY).unwrap();
         fs::write(place.path().join(LINES), "").unwrap();
         fs::write(place.path().join(".study.json.sealsim-a1B2c3.part"), "{").unwrap();
         assert!(Folder::open(place.path(), &study, STUDY).is_ok());

@@ -101,7 +101,7 @@ mod tests {
     fn every_column_that_a_study_may_name_has_words() {
         let study = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:1MiB\"\n\
                      [[axis]]\npath = \"copy\"\nvalues = [\"h2d:1MiB\"]\n[[axis]]\npath = \"design\"\nvalues = [\"hold\"]";
-        let fixed = columns(&AxisColumn::of(&Study::read(study).unwrap()));
+        let fixed = columns(&AxisColumn::of(&Study::read("study", study).unwrap()));
         let paths = crate::config::paths();
         let axes = paths.iter().map(|path| AxisColumn::named(path));
         let mut count = 0;

@@ -2,7 +2,7 @@
 
 use super::axis::AxisSpec;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
-use crate::config::{ConfigError, Varied};
+use crate::config::{Refusal, Varied};
 use crate::table::Point;
 use crate::table::PointId;
 use rand::{Rng, SeedableRng};
@@ -169,7 +169,7 @@ impl Study {
         settings.len() == self.values.len() && known && self.id(settings) == point.id
     }
 
-    pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
+    pub fn machine(&self, point: &Point) -> Result<Varied, Refusal> {
         self.base(point.value("design")).varied(&Self::settings_of(point))
     }
 
@@ -193,7 +193,7 @@ mod tests {
     const HEAD: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n";
 
     fn study(axes: &str) -> Study {
-        Study::read(&format!("{HEAD}{axes}")).unwrap()
+        Study::read("study", &format!("{HEAD}{axes}")).unwrap()
     }
 
     fn values(study: &Study) -> Vec<Vec<String>> {
@@ -266,7 +266,7 @@ mod tests {
     fn a_study_of_more_points_than_anybody_waits_for_is_refused_at_once() {
         let axis = |path: &str| format!("[[axis]]\npath = \"{path}\"\nfrom = 1\nto = 1000000\nstep = 1\n");
         let axes: String = ["link.read_tags", "tag_queue.depth", "copy_engine.outstanding_reads"].map(axis).concat();
-        let refused = |axes: &str| Study::read(&format!("{HEAD}{axes}")).unwrap_err();
+        let refused = |axes: &str| Study::read("study", &format!("{HEAD}{axes}")).unwrap_err();
         assert!(matches!(refused(&axes), StudyError::TooMany { .. }));
         let zipped = axis("link.read_tags").repeat(20).replace("step = 1", "step = 1\nzip = \"z\"");
         assert!(matches!(refused(&zipped), StudyError::TooMany { .. }));
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_study_is_told_before_anything_runs() {
-        let error = |axes: &str| Study::read(&format!("{HEAD}{axes}")).unwrap_err().to_string();
+        let error = |axes: &str| Study::read("study", &format!("{HEAD}{axes}")).unwrap_err().to_string();
         assert!(error("").contains("[[axis]]"));
         assert!(error("[[axis]]\npath = \"link.raed_tags\"\nvalues = [1]").contains("link.raed_tags"));
         assert!(error("[[axis]]\npath = \"link.flight\"\nvalues = [1]").contains("link.flight"));

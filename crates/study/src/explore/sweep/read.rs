@@ -4,10 +4,9 @@ use super::axis::text;
 use super::column::AxisColumn;
 use super::outcome::Shared;
 use super::points::most_points;
-use super::study::{DRAWS, MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
+use super::study::{DOCUMENT, DRAWS, MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
 use super::table::columns;
 use crate::explore::{simulator::simulator, uncertainty::Draws};
-use crate::files::Misread;
 use crate::sim::Kernel;
 use crate::system::DataMode;
 use crate::workload::{CopyArgument, Setting, Workload, WorkloadFile, sized};
@@ -17,9 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Study {
-    /// Reads a study and holds it against its machine.
-    pub fn read(text: &str) -> Result<Self, StudyError> {
-        let spec: StudySpec = toml::from_str(text).map_err(|error| StudyError::Form(Misread::toml(text, &error)))?;
+    /// Reads a study that messages call `name`, and holds it against its machine.
+    pub fn read(name: &str, text: &str) -> Result<Self, StudyError> {
+        let spec: StudySpec = DOCUMENT.read(name, text)?;
         let values = spec.values()?;
         let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));

@@ -2,20 +2,32 @@
 
 use super::axis::{AxisError, AxisSpec, equal, text};
 use super::outcome::Shared;
-use crate::config::{Base, ConfigError, Layers};
+use crate::config::{Base, Document, Layers, Refusal};
 use crate::explore::uncertainty::{Draws, MachineDraws};
-use crate::files::{Misread, excerpt};
+use crate::files::{Explained, excerpt};
 use crate::sampling::Sample;
-use crate::workload::{CopyError, Workload, WorkloadError, WorkloadFileError};
+use crate::workload::{CopyError, Workload, WorkloadError};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
+pub(super) const DOCUMENT: Document = Document {
+    room: "study",
+    tables: &[("", "a study"), ("axis", "an axis")],
+    examples: &[
+        ("name", "name = \"depth\""),
+        ("summary", "summary = \"What a deeper tag queue gains\""),
+        ("machine", "machine = \"h100-nvl-tdx\""),
+        ("path", "path = \"tag_queue.depth\""),
+    ],
+    help: "docs/studies.md has examples",
+};
+
 /// A study as its file states it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct StudySpec {
     pub name: String,
     /// The question, in a sentence.
@@ -38,6 +50,7 @@ pub struct StudySpec {
     #[serde(default)]
     pub param: Vec<String>,
     /// How much of each point is simulated, as `--sample` takes it; all of it, if not said.
+    #[schemars(with = "Option<String>")]
     pub sample: Option<Sample>,
     /// How often the parameters of each point are drawn, for intervals; never, if not said.
     pub uncertainty: Option<Draws>,
@@ -54,8 +67,7 @@ pub struct StudySpec {
 }
 
 /// Columns against one, as `sealsim sweep --plot` draws them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Plot {
     /// The column along the horizontal axis.
     pub x: String,
@@ -66,8 +78,7 @@ pub struct Plot {
     pub by: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Random {
     pub points: u64,
     /// Where they come from.
@@ -75,8 +86,8 @@ pub struct Random {
 }
 
 /// What is better when it is less, and what when it is more.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Objectives {
     /// Columns to be small.
     pub min: Vec<String>,
@@ -87,20 +98,17 @@ pub struct Objectives {
 /// Why a file is no study.
 #[derive(Debug, Error)]
 pub enum StudyError {
-    /// It is not what a study looks like.
-    #[error(transparent)]
-    Form(Misread),
     #[error("{}", excerpt(&.0.to_string(), 300))]
     Axis(#[from] AxisError),
-    /// The machine, a design or a setting.
+    /// What a study looks like, the machine, a design, a setting or the workload.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Refused(#[from] Refusal),
     /// An axis that is no parameter.
-    #[error("axis `{}`: {error}{}", excerpt(path, 100), error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
+    #[error("axis `{}`: {error}{}", excerpt(path, 100), error.help().map_or(String::new(), |remedy| format!("; {remedy}")))]
     Path {
         path: String,
         /// What the configuration says of it.
-        error: Box<ConfigError>,
+        error: Box<Refusal>,
     },
     #[error("copy `{}`: {}", excerpt(text, 100), excerpt(&error.to_string(), 300))]
     Copy { text: String, error: CopyError },
@@ -112,8 +120,6 @@ pub enum StudyError {
         "a study has a copy (`copy = \"h2d:64MiB\"`) or a workload (`workload = \"weight-streaming\"`): this one has {found}"
     )]
     Work { found: &'static str },
-    #[error(transparent)]
-    Workload(#[from] WorkloadFileError),
     /// A parameter of the workload that is none.
     #[error("param `{}`: {reason}", excerpt(text, 100))]
     Param { text: String, reason: String },

@@ -28,7 +28,7 @@ use super::{
     work::{CompareError, Work, free_end, run_workload, unless_stopped},
 };
 use crate::{
-    config::{Base, ConfigError, Layers, MachineSpec},
+    config::{Base, Layers, MachineSpec, Refusal},
     figures::{
         About, Figure, Of, Row, Value,
         price::price,
@@ -39,6 +39,7 @@ use crate::{
     sim::Control,
     workload::{Workload, direction_name},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -48,8 +49,7 @@ use std::{
 };
 
 /// How much is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Draws {
     #[serde(rename = "draws")]
     pub count: u32,
@@ -281,7 +281,7 @@ pub fn drawn_machines(
     collectives: bool,
     draws: Draws,
     threads: usize,
-) -> Result<Vec<MachineSpec>, ConfigError> {
+) -> Result<Vec<MachineSpec>, Refusal> {
     let variants = [Variant { name: String::new(), base: machine.clone().base()?, against: 0 }];
     let (ranges, points) = drawn(&variants, collectives, draws, threads);
     let machine = |point: &Drawn| variants[0].base.varied(&draw::of_variant(&ranges, &point.settings, 0));

@@ -20,5 +20,5 @@ mod write;
 pub use findings::{Determination, Finding, findings};
 pub use fit::{Fit, Variable, fit};
 pub use plan::{Step, plan};
-pub use stage::{Bounds, Selection, Stage, StageError, StageFile, Tuned};
+pub use stage::{Bounds, Selection, Stage, StageFile, Tuned};
 pub use write::{Entry, WriteError, write};

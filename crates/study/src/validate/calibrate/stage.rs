@@ -14,70 +14,64 @@
 
 use super::fit::Variable;
 use crate::{
-    config::{Kind, Resolved},
-    files::{Misread, excerpt},
+    config::{Document, Kind, Refusal, Resolved},
+    files::excerpt,
     units::KINDS,
-    validate::{
-        catalogue::{CatalogueError, Dataset},
-        class::Class,
-        measured::Point,
-        selector::Selector,
-    },
+    validate::{catalogue::Dataset, class::Class, measured::Point, selector::Selector},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 use std::collections::HashSet;
-use thiserror::Error;
 
-/// What is wrong with a stage file.
-#[derive(Debug, Error)]
-pub enum StageError {
-    /// It is not a stage file.
-    #[error(transparent)]
-    Syntax(Misread),
-    /// A stage asks for what is not there.
-    #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(what, 300))]
-    Stage {
-        stage: String,
-        what: String,
-        /// What to do about it.
-        remedy: String,
-    },
-    /// A selection of points is wrong.
-    #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(&error.to_string(), 300))]
-    Selection { stage: String, error: CatalogueError },
-}
+const DOCUMENT: Document = Document {
+    room: "stages",
+    tables: &[
+        ("", "a stage file"),
+        ("stage", "a stage"),
+        ("parameters", "a parameter"),
+        ("points", "a selection of points"),
+    ],
+    examples: &[
+        ("stage", "a table [[stage]]"),
+        ("name", "name = \"submission\""),
+        ("path", "path = \"driver.push\""),
+        ("dataset", "dataset = \"p1-bandwidth\""),
+    ],
+    help: "docs/validation.md has examples",
+};
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct StageFile {
     pub config: Option<String>,
     #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Stage {
     pub name: String,
     pub parameters: Vec<Bounds>,
     pub points: Vec<Selection>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Bounds {
     pub path: String,
     /// Parameters of the same kind that take its value.
     #[serde(default)]
     pub with: Vec<String>,
     /// Least value, written as in a configuration.
+    #[schemars(with = "Option<Json>")]
     pub low: Option<toml::Value>,
+    #[schemars(with = "Option<Json>")]
     pub high: Option<toml::Value>,
     /// Where to start, if not from the machine's own value.
+    #[schemars(with = "Option<Json>")]
     pub start: Option<toml::Value>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Selection {
     pub dataset: String,
     #[serde(flatten)]
@@ -97,12 +91,13 @@ pub struct Tuned {
 }
 
 impl StageFile {
-    pub fn read(text: &str) -> Result<Self, StageError> {
-        let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(Misread::toml(text, &error)))?;
+    /// Reads a text that messages call `name`.
+    pub fn read(name: &str, text: &str) -> Result<Self, Refusal> {
+        let file: Self = DOCUMENT.read(name, text)?;
         let mut names = HashSet::new();
         for stage in &file.stages {
             if !names.insert(&stage.name) {
-                return Err(stage.wrong("there are two of this name".into(), "names tell stages apart"));
+                return Err(stage.wrong("there are two of this name", "names tell stages apart"));
             }
         }
         Ok(file)
@@ -110,27 +105,29 @@ impl StageFile {
 }
 
 impl Stage {
-    fn wrong(&self, what: String, remedy: &str) -> StageError {
-        StageError::Stage { stage: self.name.clone(), what, remedy: remedy.to_owned() }
+    fn wrong(&self, what: &str, remedy: &str) -> Refusal {
+        self.told(what).remedy(excerpt(remedy, 500))
+    }
+
+    fn told(&self, what: &str) -> Refusal {
+        DOCUMENT.refused("stage", format!("stage `{}`: {}", excerpt(&self.name, 80), excerpt(what, 300)))
     }
 
     /// Its points, each once. Points that errors are stated over must not be fitted to.
-    pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, StageError> {
+    pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, Refusal> {
         let (mut chosen, mut known): (Vec<&Point>, _) = (Vec::new(), HashSet::new());
         for selection in &self.points {
             let name = &selection.dataset;
             let unknown = || {
                 let names: Vec<_> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-                self.wrong(format!("there is no data set `{name}`"), &format!("there is {}", names.join(", ")))
+                self.wrong(&format!("there is no data set `{name}`"), &format!("there is {}", names.join(", ")))
             };
             let dataset = datasets.iter().find(|dataset| dataset.name == *name).ok_or_else(unknown)?;
-            let selected = dataset
-                .select(&selection.selector)
-                .map_err(|error| StageError::Selection { stage: self.name.clone(), error })?;
+            let selected = dataset.select(&selection.selector).map_err(|error| self.told(&error.to_string()))?;
             for (point, class) in selected.into_iter().map(|place| &dataset.points[place]) {
                 if *class != Class::Fitted {
                     let what = format!("{name}: {} is {}", point.label, class.name());
-                    return Err(self.wrong(what, "validation/datasets.toml says which points may be fitted to"));
+                    return Err(self.wrong(&what, "validation/datasets.toml says which points may be fitted to"));
                 }
                 if known.insert(std::ptr::from_ref(point)) {
                     chosen.push(point);
@@ -139,35 +136,35 @@ impl Stage {
         }
         if chosen.len() < self.parameters.len() {
             let what = format!("{} points cannot determine {} parameters", chosen.len(), self.parameters.len());
-            return Err(self.wrong(what, "select more points, or fit fewer parameters"));
+            return Err(self.wrong(&what, "select more points, or fit fewer parameters"));
         }
         Ok(chosen)
     }
 
     /// Its parameters, from where a machine has them.
-    pub fn parameters(&self, machine: &Resolved) -> Result<Vec<Tuned>, StageError> {
+    pub fn parameters(&self, machine: &Resolved) -> Result<Vec<Tuned>, Refusal> {
         if self.parameters.is_empty() {
-            return Err(self.wrong("no parameters".into(), "name at least one by its path"));
+            return Err(self.wrong("no parameters", "name at least one by its path"));
         }
         self.parameters.iter().map(|bounds| self.parameter(bounds, machine)).collect()
     }
 
-    fn parameter(&self, bounds: &Bounds, machine: &Resolved) -> Result<Tuned, StageError> {
+    fn parameter(&self, bounds: &Bounds, machine: &Resolved) -> Result<Tuned, Refusal> {
         let path = &bounds.path;
-        let unknown = || self.wrong(format!("there is no parameter `{path}`"), "`sealsim describe` lists them");
+        let unknown = || self.wrong(&format!("there is no parameter `{path}`"), "`sealsim describe` lists them");
         let parameter = machine.parameter(path).ok_or_else(unknown)?;
-        let number = || self.wrong(format!("`{path}` is no number"), "only numbers can be fitted");
+        let number = || self.wrong(&format!("`{path}` is no number"), "only numbers can be fitted");
         let own = parameter.amount.ok_or_else(number)?;
         let read = |name: &str, given: &toml::Value| {
             let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
             let wrong =
-                |why: String| self.wrong(format!("`{path}`, `{name}`: {why}"), "write it as the value is written");
+                |why: String| self.wrong(&format!("`{path}`, `{name}`: {why}"), "write it as the value is written");
             amount(parameter.unit, &text).map_err(wrong)
         };
         let bound = |name: &str, given: &Option<toml::Value>, stated: &Option<String>| {
             let missing = || {
                 let what = format!("`{path}` has no `{name}`");
-                self.wrong(what, "its provenance states no bound of its own either: write one in the stage file")
+                self.wrong(&what, "its provenance states no bound of its own either: write one in the stage file")
             };
             let fitted = parameter.provenance.kind == Kind::Calibrated;
             let stated = stated.clone().filter(|_| !fitted).map(toml::Value::String);
@@ -178,7 +175,7 @@ impl Stage {
         let start = bounds.start.as_ref().map_or(Ok(own), |start| read("start", start))?;
         if low >= high || !(low..=high).contains(&start) {
             let what = format!("`{path}` starts outside of its bounds");
-            return Err(self.wrong(what, "write bounds that hold the value to start from, or another `start`"));
+            return Err(self.wrong(&what, "write bounds that hold the value to start from, or another `start`"));
         }
         Ok(Tuned {
             path: path.clone(),
@@ -226,7 +223,7 @@ mod tests {
 
     fn stage(parameters: &str, points: &str) -> Stage {
         let text = format!("[[stage]]\nname = \"s\"\nparameters = [{parameters}]\npoints = [{points}]\n");
-        StageFile::read(&text).unwrap().stages.remove(0)
+        StageFile::read("stages", &text).unwrap().stages.remove(0)
     }
 
     #[test]
@@ -302,7 +299,7 @@ mod tests {
     #[test]
     fn a_file_of_another_shape_is_refused_with_its_line() {
         for text in ["", "[[stage]]\nname = 1", "stage = [", "[[stage]]\nname='a'\nparameters=[]\npoints=[]\nmore=1"] {
-            assert!(matches!(StageFile::read(text), Err(StageError::Syntax(_))), "{text}");
+            assert!(StageFile::read("stages", text).unwrap_err().place().is_some(), "{text}");
         }
     }
 }

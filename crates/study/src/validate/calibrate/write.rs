@@ -1,7 +1,7 @@
 //! Puts fitted values and their provenance into a configuration file, which otherwise stays as it is: comments, order, layout.
 
 use crate::{
-    config::{ConfigError, Layers},
+    config::{Layers, Refusal},
     files::{ReadError, Snippet, WholeFile, excerpt, read_text},
     units::Bytes,
 };
@@ -49,7 +49,7 @@ pub enum WriteError {
     Unfit(ReadError),
     /// What came out is refused as a configuration.
     #[error(transparent)]
-    Config(Box<ConfigError>),
+    Config(Box<Refusal>),
 }
 
 /// Writes the entries into the file at `path`, or into a new one over `below`, with the digests of the points that they were fitted to.

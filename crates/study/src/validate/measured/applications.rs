@@ -9,9 +9,9 @@ use super::{
     Read,
     copies::{mode, platform},
     point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Point},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
-use crate::{system::Direction, workload::MAX_BYTES};
+use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
 use std::collections::{BTreeMap, HashMap};
 
 pub(super) const COLUMNS: &[&str] = &[
@@ -98,7 +98,7 @@ pub(super) fn read(table: &Table) -> Read {
 type Figure = (&'static str, f64, Vec<Group>);
 
 impl Row {
-    fn read(row: &Cells<'_>) -> Result<Self, MeasuredError> {
+    fn read(row: &Cells<'_>) -> Result<Self, Refusal> {
         let total = |direction: &str| {
             let column = |what: &str| format!("{direction}_{what}");
             let most = |column: &str, number: f64| {

@@ -4,8 +4,9 @@ use super::{
     Read,
     copies::{mode, platform},
     point::{Curve, Experiment, Point, size},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
+use crate::files::Refusal;
 use crate::workload::{
     MAX_BYTES,
     collective::{Collective, CollectiveCall, MOST_RANKS},
@@ -19,7 +20,7 @@ pub(super) fn read(table: &Table) -> Read {
 }
 
 /// The point of a row, whose figure was measured or not.
-pub(super) fn point(row: &Cells<'_>, us: f64) -> Result<Point, MeasuredError> {
+pub(super) fn point(row: &Cells<'_>, us: f64) -> Result<Point, Refusal> {
     let (platform, mode) = (platform(row)?, mode(row)?);
     let kind = row.choice("operation", &Collective::ALL.map(|kind| (kind.name(), kind)))?;
     let (ranks, bytes) = (row.whole("gpus", 2, MOST_RANKS as u64)?, row.whole("bytes", 1, MAX_BYTES)?);

@@ -3,9 +3,9 @@
 use super::{
     Read,
     point::{Copied, Curve, Experiment, HostMemory, LeftOut, Mode, Point, size},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
-use crate::{system::Direction, workload::MAX_BYTES};
+use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
 use std::collections::BTreeMap;
 
 /// Why rows of managed memory are left out.
@@ -32,7 +32,7 @@ pub(super) struct Head {
     memory: HostMemory,
 }
 
-pub(super) fn direction(row: &Cells<'_>) -> Result<Direction, MeasuredError> {
+pub(super) fn direction(row: &Cells<'_>) -> Result<Direction, Refusal> {
     row.choice("direction", &DIRECTIONS)
 }
 
@@ -41,7 +41,7 @@ pub(super) fn direction_name(direction: Direction) -> &'static str {
 }
 
 /// The kind of memory, which must go with the direction; none for managed memory.
-pub(super) fn memory(row: &Cells<'_>, direction: Direction) -> Result<Option<HostMemory>, MeasuredError> {
+pub(super) fn memory(row: &Cells<'_>, direction: Direction) -> Result<Option<HostMemory>, Refusal> {
     let memory = row.choice("host_memory", &MEMORIES)?;
     let fits = memory.is_none_or(|memory| (memory == HostMemory::Device) == (direction == Direction::D2d));
     let what = || format!("{} between host_memory {}", row.text("direction"), row.text("host_memory"));
@@ -50,22 +50,22 @@ pub(super) fn memory(row: &Cells<'_>, direction: Direction) -> Result<Option<Hos
     if fits { Ok(memory) } else { Err(wrong()) }
 }
 
-pub(super) fn mode(row: &Cells<'_>) -> Result<Mode, MeasuredError> {
+pub(super) fn mode(row: &Cells<'_>) -> Result<Mode, Refusal> {
     row.choice("mode", &Mode::NAMES)
 }
 
-pub(super) fn platform(row: &Cells<'_>) -> Result<String, MeasuredError> {
+pub(super) fn platform(row: &Cells<'_>) -> Result<String, Refusal> {
     let platform = row.text("platform");
     let nameless = || row.error("platform", "no platform".into(), "name it, and say with --hw which machine it is");
     if platform.is_empty() { Err(nameless()) } else { Ok(platform.to_owned()) }
 }
 
-pub(super) fn head(row: &Cells<'_>) -> Result<Option<Head>, MeasuredError> {
+pub(super) fn head(row: &Cells<'_>) -> Result<Option<Head>, Refusal> {
     let (platform, mode, direction) = (platform(row)?, mode(row)?, direction(row)?);
     Ok(memory(row, direction)?.map(|memory| Head { platform, mode, direction, memory }))
 }
 
-fn bytes(row: &Cells<'_>) -> Result<u64, MeasuredError> {
+fn bytes(row: &Cells<'_>) -> Result<u64, Refusal> {
     row.whole("bytes", 1, MAX_BYTES)
 }
 
@@ -103,7 +103,7 @@ impl Head {
 }
 
 /// Reads each row that the model covers with `read`.
-fn each(table: &Table, read: impl Fn(&Cells<'_>, Head, &mut Vec<Point>) -> Result<(), MeasuredError>) -> Read {
+fn each(table: &Table, read: impl Fn(&Cells<'_>, Head, &mut Vec<Point>) -> Result<(), Refusal>) -> Read {
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for row in table.rows() {
         match head(&row)? {
@@ -122,7 +122,7 @@ pub(super) fn bandwidth(table: &Table) -> Read {
 }
 
 /// The rate of many copies of one size, measured or not.
-pub(super) fn rate(row: &Cells<'_>, head: Head, gb_per_s: f64) -> Result<Point, MeasuredError> {
+pub(super) fn rate(row: &Cells<'_>, head: Head, gb_per_s: f64) -> Result<Point, Refusal> {
     let copy = head.copy(bytes(row)?);
     Ok(head.point(row.line(), copy, Experiment::Bandwidth(copy), gb_per_s, "GB/s"))
 }

@@ -28,12 +28,11 @@ mod programs;
 mod sm_kernels;
 mod table;
 
+use crate::files::Refusal;
 pub use nccl::{is_nccl, nccl};
 pub use nvbandwidth::{NvBandwidth, is_nvbandwidth, nvbandwidth};
 pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
 pub use predictions::{Predicted, asked, predicted};
-pub use table::MeasuredError;
-
 use table::Table;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +56,7 @@ pub enum Kind {
 }
 
 /// What reading a table gives: points, and rows that the model does not cover.
-pub type Read = Result<(Vec<Point>, Vec<LeftOut>), MeasuredError>;
+pub type Read = Result<(Vec<Point>, Vec<LeftOut>), Refusal>;
 
 struct TableFormat {
     kind: Kind,
@@ -126,7 +125,7 @@ pub struct Measured {
 
 impl Measured {
     /// Reads a table; `file` is what errors call it.
-    pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
+    pub fn read(file: &str, text: &str) -> Result<Self, Refusal> {
         let table = Table::read(file, text)?;
         let format = FORMATS.iter().find(|format| table.has(format.columns)).ok_or_else(|| unknown(&table))?;
         let (points, left_out) = (format.read)(&table)?;
@@ -134,7 +133,7 @@ impl Measured {
     }
 }
 
-fn unknown(table: &Table) -> MeasuredError {
+fn unknown(table: &Table) -> Refusal {
     let there = table.columns();
     let lacking = |format: &&TableFormat| format.columns.iter().filter(|column| !there.contains(column)).count();
     let nearest = FORMATS.iter().min_by_key(lacking);
@@ -152,6 +151,7 @@ fn unknown(table: &Table) -> MeasuredError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Explained;
 
     #[test]
     fn a_table_is_told_by_its_head() {
@@ -159,6 +159,6 @@ mod tests {
         let measured = Measured::read("m", text).unwrap();
         assert_eq!((measured.kind, measured.points.len()), (Kind::Spans, 1));
         let error = Measured::read("m", "platform,mode,host_memory,direction,bytes,rate\n1,2,3,4,5,6\n").unwrap_err();
-        assert!(error.remedy.contains("also has gb_per_s;"), "{}", error.remedy);
+        assert!(error.help().unwrap().contains("also has gb_per_s;"), "{error:?}");
     }
 }

@@ -4,9 +4,9 @@ use super::{
     Read,
     copies::{mode, platform},
     point::{Curve, Experiment, Overlap, Point, Schedule},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
-use crate::units::Femtos;
+use crate::{files::Refusal, units::Femtos};
 
 /// More streams than any program has.
 const MOST_STREAMS: u64 = 4096;
@@ -23,7 +23,7 @@ pub(super) fn read(table: &Table) -> Read {
     Ok((points, Vec::new()))
 }
 
-fn point(row: &Cells<'_>, schedule: Schedule, name: &str, column: &str) -> Result<Point, MeasuredError> {
+fn point(row: &Cells<'_>, schedule: Schedule, name: &str, column: &str) -> Result<Point, Refusal> {
     let (platform, mode) = (platform(row)?, mode(row)?);
     let mebibytes = row.whole("mebibytes_each_way", 1, 1 << 20)?;
     let streams = row.whole("streams", 1, MOST_STREAMS)?;

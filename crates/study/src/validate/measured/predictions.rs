@@ -5,8 +5,9 @@ use super::{
     copies::{head, rate},
     point::{Experiment, Point},
     sm_kernels,
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
+use crate::files::Refusal;
 use std::collections::HashMap;
 
 #[derive(Debug)]
@@ -64,7 +65,7 @@ pub struct Predicted {
 }
 
 /// The points of a table without figures, in the order of its rows; `file` is what errors call it. Their `measured` is no number.
-pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
+pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, Refusal> {
     let table = Table::read(file, text)?;
     let form = Form::of(&table);
     if table.has(&[form.measured]) {
@@ -78,7 +79,7 @@ pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
 }
 
 /// The rows of a table of predictions; `file` is what errors call it.
-pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, MeasuredError> {
+pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, Refusal> {
     let table = Table::read(file, text)?;
     let form = Form::of(&table);
     has(&table, &[&form.asked[..], &[form.figure], &Predicted::ORIGIN].concat())?;
@@ -131,7 +132,7 @@ fn figure(gb_per_s: f64) -> String {
     format!("{gb_per_s:.decimals$}")
 }
 
-fn has(table: &Table, columns: &[&str]) -> Result<(), MeasuredError> {
+fn has(table: &Table, columns: &[&str]) -> Result<(), Refusal> {
     let lacking: Vec<_> = columns.iter().filter(|column| !table.has(&[**column])).copied().collect();
     let remedy = format!("the columns are {}", columns.join(", "));
     if lacking.is_empty() {
@@ -141,7 +142,7 @@ fn has(table: &Table, columns: &[&str]) -> Result<(), MeasuredError> {
     }
 }
 
-fn point(form: &Form, row: &Cells<'_>, figure: f64) -> Result<Point, MeasuredError> {
+fn point(form: &Form, row: &Cells<'_>, figure: f64) -> Result<Point, Refusal> {
     match form.kind {
         Kind::Collectives => return collectives::point(row, figure),
         Kind::SmKernels => return sm_kernels::point(row, figure),
@@ -152,7 +153,7 @@ fn point(form: &Form, row: &Cells<'_>, figure: f64) -> Result<Point, MeasuredErr
 }
 
 /// Refuses the second of two rows of one point.
-fn each_once(table: &Table, points: &[Point]) -> Result<(), MeasuredError> {
+fn each_once(table: &Table, points: &[Point]) -> Result<(), Refusal> {
     let mut lines = HashMap::new();
     for (point, row) in points.iter().zip(table.rows()) {
         if let Some(first) = lines.insert(&point.cells, point.line) {

@@ -5,9 +5,9 @@ use super::{
     Read,
     copies::{direction, direction_name, memory, mode, platform},
     point::{Copied, Curve, Experiment, HostMemory, Mode, Point},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
-use crate::{system::Direction, workload::MAX_BYTES};
+use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
 use std::{
     collections::{BTreeMap, HashMap, hash_map::Entry},
     sync::Arc,
@@ -45,7 +45,7 @@ pub(super) fn read(table: &Table) -> Read {
     Ok((points(&runs), Vec::new()))
 }
 
-fn copy(row: &Cells<'_>) -> Result<Copied, MeasuredError> {
+fn copy(row: &Cells<'_>) -> Result<Copied, Refusal> {
     let direction = direction(row)?;
     // With confidential computing a profiler calls pinned memory managed.
     let memory = memory(row, direction)?.unwrap_or(HostMemory::Pinned);

@@ -4,9 +4,12 @@ use super::{
     Read,
     copies::platform,
     point::{Curve, Experiment, Mode, Point, SmKernel},
-    table::{Cells, MeasuredError, Table},
+    table::{Cells, Table},
 };
-use crate::gpu::sm::spec::{AesKernel, GhashKernel};
+use crate::{
+    files::Refusal,
+    gpu::sm::spec::{AesKernel, GhashKernel},
+};
 
 pub(super) const COLUMNS: &[&str] =
     &["platform", "kernel", "sms", "threads", "bytes", "cycles", "bytes_per_clock_per_sm"];
@@ -39,7 +42,7 @@ pub(super) fn read(table: &Table) -> Read {
     Ok((points, Vec::new()))
 }
 
-pub(super) fn point(row: &Cells<'_>, rate: f64) -> Result<Point, MeasuredError> {
+pub(super) fn point(row: &Cells<'_>, rate: f64) -> Result<Point, Refusal> {
     let platform = platform(row)?;
     let (aes, ghash) = row.choice("kernel", &KERNELS)?;
     let (sms, threads) = (row.whole("sms", 1, 1 << 12)?, row.whole("threads", 32, 1024)?);
@@ -71,7 +74,7 @@ pub(super) fn point(row: &Cells<'_>, rate: f64) -> Result<Point, MeasuredError> 
 }
 
 /// The same of a measured row, whose rate follows from its cycles.
-fn measured(row: &Cells<'_>) -> Result<Point, MeasuredError> {
+fn measured(row: &Cells<'_>) -> Result<Point, Refusal> {
     let measured = row.positive("bytes_per_clock_per_sm")?;
     let point = point(row, measured)?;
     let (sms, bytes, cycles) =

@@ -1,43 +1,12 @@
 //! A CSV file with the place of each cell, so that an error can point at it.
 
-use crate::files::{Explained, Snippet, excerpt};
-use std::{borrow::Cow, ops::Range, str::FromStr};
-use thiserror::Error;
-
-/// What is wrong with a file of measurements, and where.
-#[derive(Debug, Clone, Error)]
-#[error("{file}, line {line}: {what}")]
-pub struct MeasuredError {
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    pub what: String,
-    /// What to do about it.
-    pub remedy: String,
-    snippet: Box<Snippet>,
-}
-
-sealsim_machine::diagnostics!(MeasuredError);
-
-impl Explained for MeasuredError {
-    fn code(&self) -> Cow<'_, str> {
-        "measured".into()
-    }
-
-    fn help(&self) -> Option<&str> {
-        Some(&self.remedy)
-    }
-
-    fn marked(&self) -> Option<(&Snippet, &'static str)> {
-        Some((&self.snippet, "here"))
-    }
-}
+use crate::files::{Place, Refusal, Source, excerpt};
+use std::{borrow::Cow, ops::Range, str::FromStr, sync::Arc};
 
 /// A file with one head line and rows below it.
 #[derive(Debug)]
 pub(super) struct Table {
-    file: String,
-    text: String,
+    source: Arc<Source>,
     head: Row,
     rows: Vec<Row>,
 }
@@ -50,10 +19,10 @@ struct Row {
 
 impl Table {
     /// Reads `text`, which is called `file` in errors. Empty lines are passed over, and so are lines that begin with `#`.
-    pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
+    pub fn read(file: &str, text: &str) -> Result<Self, Refusal> {
         let mut rows = lines(text);
         let head = if rows.is_empty() { Row { line: 1, cells: Vec::new() } } else { rows.remove(0) };
-        let table = Self { file: file.to_owned(), text: text.to_owned(), head, rows };
+        let table = Self { source: Source::new(file, text.to_owned()), head, rows };
         let columns = table.head.cells.len();
         let odd = table.rows.iter().find(|row| row.cells.len() != columns);
         if let Some(row) = odd {
@@ -80,7 +49,7 @@ impl Table {
         self.rows.iter().map(|row| Cells { table: self, row })
     }
 
-    pub fn head_error(&self, what: String, remedy: &str) -> MeasuredError {
+    pub fn head_error(&self, what: String, remedy: &str) -> Refusal {
         self.error(self.head.line, self.span(&self.head), what, remedy)
     }
 
@@ -89,7 +58,7 @@ impl Table {
     }
 
     fn cell(&self, cell: &Range<usize>) -> &str {
-        let text = self.text.get(cell.clone()).unwrap_or_default().trim();
+        let text = self.source.text.get(cell.clone()).unwrap_or_default().trim();
         text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
     }
 
@@ -98,10 +67,10 @@ impl Table {
         start..row.cells.last().map_or(start, |cell| cell.end)
     }
 
-    fn error(&self, line: usize, span: Range<usize>, what: String, remedy: &str) -> MeasuredError {
-        let (file, remedy) = (self.file.clone(), excerpt(remedy, 500).into_owned());
-        let snippet = Box::new(Snippet::new(&self.file, &self.text, span));
-        MeasuredError { file, line, what: excerpt(&what, 300).into_owned(), remedy, snippet }
+    fn error(&self, line: usize, span: Range<usize>, what: String, remedy: &str) -> Refusal {
+        let what = format!("{}, line {line}: {}", self.source.name, excerpt(&what, 300));
+        let place = Place::new(&self.source, span);
+        Refusal::new("measured", "", what).at(&place).remedy(excerpt(remedy, 500))
     }
 }
 
@@ -156,7 +125,7 @@ impl<'t> Cells<'t> {
         self.range(column).map_or("", |cell| self.table.cell(cell))
     }
 
-    pub fn choice<T: Copy>(&self, column: &str, choices: &[(&str, T)]) -> Result<T, MeasuredError> {
+    pub fn choice<T: Copy>(&self, column: &str, choices: &[(&str, T)]) -> Result<T, Refusal> {
         let text = self.text(column);
         let known = || choices.iter().map(|choice| choice.0).collect::<Vec<_>>().join(", ");
         let found = choices.iter().find(|choice| choice.0 == text).map(|choice| choice.1);
@@ -166,7 +135,7 @@ impl<'t> Cells<'t> {
     }
 
     /// A number of at least `least`; `0.0` and `4502.0` are numbers too.
-    pub fn number(&self, column: &str, least: f64) -> Result<f64, MeasuredError> {
+    pub fn number(&self, column: &str, least: f64) -> Result<f64, Refusal> {
         let text = self.text(column);
         let number = f64::from_str(text).ok().filter(|number| number.is_finite());
         let wrong = || {
@@ -180,13 +149,13 @@ impl<'t> Cells<'t> {
         Ok(number)
     }
 
-    pub fn positive(&self, column: &str) -> Result<f64, MeasuredError> {
+    pub fn positive(&self, column: &str) -> Result<f64, Refusal> {
         let number = self.number(column, 0.0)?;
         let what = || format!("{column} is {}", self.text(column));
         if number > 0.0 { Ok(number) } else { Err(self.error(column, what(), "it must be more than 0")) }
     }
 
-    pub fn whole(&self, column: &str, least: u64, most: u64) -> Result<u64, MeasuredError> {
+    pub fn whole(&self, column: &str, least: u64, most: u64) -> Result<u64, Refusal> {
         let number = self.number(column, 0.0)?;
         let range = least as f64..=most as f64;
         if number.fract() != 0.0 || !range.contains(&number) {
@@ -196,7 +165,7 @@ impl<'t> Cells<'t> {
         Ok(number as u64)
     }
 
-    pub fn error(&self, column: &str, what: String, remedy: &str) -> MeasuredError {
+    pub fn error(&self, column: &str, what: String, remedy: &str) -> Refusal {
         let span = self.range(column).cloned().unwrap_or_else(|| self.table.span(self.row));
         self.table.error(self.row.line, span, what, remedy)
     }
@@ -224,9 +193,10 @@ mod tests {
         let row = table.rows().nth(1).unwrap();
         let error = row.number("b", 0.0).unwrap_err();
         assert_eq!(error.to_string(), "m.csv, line 3: `x` is no number");
-        assert_eq!(error.snippet.line_and_column(), (3, 3));
+        assert_eq!(error.place().unwrap().line_and_column(), (3, 3));
         for (text, line) in [("", 1), ("a,b\n", 1), ("a,b\n1,2\n1\n", 3), ("a,b\n1,2,3\n", 2)] {
-            assert_eq!(Table::read("m.csv", text).unwrap_err().line, line, "{text:?}");
+            let refused = Table::read("m.csv", text).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("m.csv, line {line}: ")), "{text:?}: {refused}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! The collectives there are.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::units::named! {
     /// What GPUs do together. All but the last are as rings.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Collective {
         /// Each ends with the sum of all buffers: a reduce-scatter, then an all-gather.

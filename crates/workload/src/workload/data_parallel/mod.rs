@@ -13,39 +13,74 @@
 
 mod buckets;
 
-use crate::units::{Femtos, FlopRate};
+use crate::units::{Bytes, Femtos, FlopRate};
 use buckets::Buckets;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Tensors that are trained together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Layer {
+    /// For who reads the file.
+    pub name: Option<String>,
     /// How many layers of this kind follow each other.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub count: u64,
     /// How often a sample uses each weight of its matrices: tokens of a sequence, places of a convolution, 0 for a table.
     pub uses: u64,
     /// Shapes of its tensors, in the order in which the model has them.
+    #[serde(default)]
+    #[schemars(inner(inner(range(min = 1))))]
     pub shapes: Vec<Vec<u64>>,
     /// Shapes of matrices that it uses and that another layer has.
+    #[serde(default)]
+    #[schemars(inner(inner(range(min = 1))))]
     pub shared: Vec<Vec<u64>>,
 }
 
 /// Training, as far as its time depends on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct DataParallel {
     /// In the order of the forward pass.
     pub layers: Vec<Layer>,
     /// Samples of a GPU in each iteration.
+    #[schemars(range(min = 1))]
     pub batch: u64,
     /// Arithmetic that the GPU does.
     pub rate: FlopRate,
-    /// Bytes of a gradient.
-    pub element: u64,
-    /// Bytes from which on a bucket is full.
-    pub bucket_cap: u64,
+    /// What a gradient is.
+    #[serde(default)]
+    pub element: Element,
+    /// From what on a bucket is full, as PyTorch has it by default.
+    #[serde(default = "bucket_cap")]
+    pub bucket_cap: Bytes,
     /// The same of the first bucket, which is to leave early.
-    pub first_bucket: u64,
+    #[serde(default = "first_bucket")]
+    pub first_bucket: Bytes,
     /// How long the update of all weights takes.
+    #[serde(default)]
     pub update: Femtos,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Element {
+    #[default]
+    F32,
+    Bf16,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+const fn bucket_cap() -> Bytes {
+    Bytes(25 << 20)
+}
+
+const fn first_bucket() -> Bytes {
+    Bytes(1 << 20)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +110,7 @@ impl DataParallel {
     }
 
     fn backward(&self, parts: &mut Vec<Part>) {
-        let mut buckets = Buckets::new(self.first_bucket, self.bucket_cap);
+        let mut buckets = Buckets::new(self.first_bucket.0, self.bucket_cap.0);
         let mut layers: Vec<_> = self.instances().collect();
         layers.reverse();
         for layer in layers {
@@ -93,7 +128,10 @@ impl DataParallel {
     }
 
     fn bytes(&self, shape: &[u64]) -> u64 {
-        elements(shape).saturating_mul(self.element)
+        elements(shape).saturating_mul(match self.element {
+            Element::F32 => 4,
+            Element::Bf16 => 2,
+        })
     }
 
     /// The kernel of a matrix, if the shape is one that is multiplied.
@@ -115,6 +153,7 @@ mod tests {
 
     fn training() -> DataParallel {
         let layer = |count, uses, shapes: &[&[u64]], shared: &[&[u64]]| Layer {
+            name: None,
             count,
             uses,
             shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
@@ -128,9 +167,9 @@ mod tests {
             ],
             batch: 3,
             rate: FlopRate(1_000_000_000_000),
-            element: 4,
-            bucket_cap: 300,
-            first_bucket: 30,
+            element: Element::F32,
+            bucket_cap: Bytes(300),
+            first_bucket: Bytes(30),
             update: Femtos(7),
         }
     }
@@ -155,7 +194,7 @@ mod tests {
             let parts = DataParallel { bucket_cap, ..training() }.iteration();
             parts.iter().filter_map(|part| if let Part::Bucket(bytes) = part { Some(*bytes) } else { None }).collect()
         };
-        let [small, large]: [Vec<u64>; 2] = [1, 1 << 20].map(buckets);
+        let [small, large]: [Vec<u64>; 2] = [1, 1 << 20].map(|cap| buckets(Bytes(cap)));
         assert_eq!((small.len(), large.len()), (5, 2));
         assert_eq!(small.iter().sum::<u64>(), large.iter().sum::<u64>());
     }

@@ -1,128 +1,154 @@
 //! The operations of a workload file, as they are written: repeats not yet unrolled.
 
-use super::{name::Name, training::Training};
+use super::name::{Gpu, Name};
 use crate::{
     system::{Direction, Memory, Pages},
-    units::Femtos,
-    workload::collective::CollectiveCall,
+    units::{ByteRate, Bytes, Femtos},
+    workload::{
+        collective::Collective,
+        data_parallel::{DataParallel, Part},
+    },
 };
-use std::ops::Range;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::OnceLock;
 
-#[derive(Debug)]
-pub(super) struct Operation {
-    pub act: Act,
-    /// Number of its GPU; the first if none is written.
-    pub gpu: Option<Name>,
-    pub span: Range<usize>,
-    pub fields: Vec<(&'static str, Range<usize>)>,
-}
-
-#[derive(Debug)]
-pub(super) enum Act {
+/// What one table says. Without a `gpu` it is of the first.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub(super) enum Operation {
     Copy {
+        gpu: Option<Gpu>,
+        stream: Name,
         direction: Direction,
         /// None: the whole payload.
-        bytes: Option<u64>,
-        memory: Memory,
+        size: Option<Bytes>,
+        memory: Option<Memory>,
         buffer: Option<Name>,
         pages: Option<Pages>,
+        #[serde(default)]
         blocking: bool,
-        stream: Name,
     },
     Kernel {
+        gpu: Option<Gpu>,
+        stream: Name,
         duration: Femtos,
         /// Launches of one kernel each.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1))]
         count: u64,
         call: Option<Femtos>,
         /// What the host does before each launch.
         host: Option<Femtos>,
-        stream: Name,
     },
+    /// A graph is launched with one call.
     Graph {
-        kernels: u32,
+        gpu: Option<Gpu>,
+        stream: Name,
+        #[schemars(range(min = 1))]
+        kernels: u64,
         /// Of each kernel.
         duration: Femtos,
         call: Option<Femtos>,
-        stream: Name,
     },
     Host {
+        gpu: Option<Gpu>,
         duration: Femtos,
     },
     Thread {
         name: Name,
     },
     Collective {
-        call: CollectiveCall,
+        gpu: Option<Gpu>,
         stream: Name,
+        kind: Collective,
+        #[schemars(range(min = 1))]
+        ranks: u64,
+        size: Bytes,
     },
     Network {
-        duration: Femtos,
+        gpu: Option<Gpu>,
         stream: Name,
+        size: Bytes,
+        rate: ByteRate,
+        latency: Option<Femtos>,
     },
-    Train(Training),
-    Record {
-        event: Name,
+    /// An iteration of data-parallel training.
+    Ddp {
+        gpu: Option<Gpu>,
         stream: Name,
+        collectives: Name,
+        #[schemars(range(min = 1))]
+        ranks: u64,
+        #[serde(flatten)]
+        model: DataParallel,
+        /// The iteration, once it is asked for.
+        #[serde(skip)]
+        iteration: OnceLock<Vec<Part>>,
+    },
+    Record {
+        gpu: Option<Gpu>,
+        stream: Name,
+        event: Name,
     },
     Wait {
-        event: Name,
+        gpu: Option<Gpu>,
         stream: Name,
+        event: Name,
     },
     Sync {
+        gpu: Option<Gpu>,
         stream: Option<Name>,
     },
     Repeat {
+        #[schemars(range(min = 1))]
         count: u64,
+        #[serde(default = "index")]
         index: String,
         operations: Vec<Operation>,
     },
 }
 
-/// The operations and their fields, `op` aside.
-pub(super) const OPERATIONS: [(&str, &[&str]); 12] = [
-    ("copy", &["gpu", "stream", "direction", "size", "memory", "buffer", "pages", "blocking"]),
-    ("kernel", &["gpu", "stream", "duration", "count", "call", "host"]),
-    ("graph", &["gpu", "stream", "kernels", "duration", "call"]),
-    ("host", &["gpu", "duration"]),
-    ("thread", &["name"]),
-    ("collective", &["gpu", "stream", "kind", "ranks", "size"]),
-    ("network", &["gpu", "stream", "size", "rate", "latency"]),
-    ("ddp", &DDP),
-    ("record", &["gpu", "stream", "event"]),
-    ("wait", &["gpu", "stream", "event"]),
-    ("sync", &["gpu", "stream"]),
-    ("repeat", &["count", "index", "operations"]),
-];
+const fn one() -> u64 {
+    1
+}
 
-/// Fields of data-parallel training.
-const DDP: [&str; 11] = [
-    "gpu",
-    "stream",
-    "collectives",
-    "ranks",
-    "layers",
-    "batch",
-    "rate",
-    "element",
-    "bucket_cap",
-    "first_bucket",
-    "update",
-];
+fn index() -> String {
+    "i".to_owned()
+}
 
 impl Operation {
-    /// Where a field of it is written; if it is not, the whole operation.
-    pub fn place(&self, field: &str) -> Range<usize> {
-        let written = self.fields.iter().find(|(name, _)| *name == field);
-        written.map_or_else(|| self.span.clone(), |(_, span)| span.clone())
+    /// Its GPU; `None`: the first.
+    pub const fn gpu(&self) -> Option<&Gpu> {
+        match self {
+            Self::Copy { gpu, .. }
+            | Self::Kernel { gpu, .. }
+            | Self::Graph { gpu, .. }
+            | Self::Host { gpu, .. }
+            | Self::Collective { gpu, .. }
+            | Self::Network { gpu, .. }
+            | Self::Ddp { gpu, .. }
+            | Self::Record { gpu, .. }
+            | Self::Wait { gpu, .. }
+            | Self::Sync { gpu, .. } => gpu.as_ref(),
+            Self::Thread { .. } | Self::Repeat { .. } => None,
+        }
     }
 
     /// How many steps and copies it unrolls to.
     pub fn size(&self) -> (u64, u64) {
-        match &self.act {
-            Act::Copy { .. } => (1, 1),
-            Act::Train(training) => (training.steps(), 0),
-            Act::Kernel { count, host, .. } => (count.saturating_mul(if host.is_some() { 2 } else { 1 }), 0),
-            Act::Repeat { count, operations, .. } => {
+        match self {
+            Self::Copy { .. } => (1, 1),
+            Self::Ddp { model, iteration, .. } => {
+                let steps = |part: &Part| match part {
+                    Part::Kernel(_) => 1,
+                    Part::Bucket(_) => 3,
+                    Part::Reduced => 2,
+                };
+                (iteration.get_or_init(|| model.iteration()).iter().map(steps).sum(), 0)
+            }
+            Self::Kernel { count, host, .. } => (count.saturating_mul(if host.is_some() { 2 } else { 1 }), 0),
+            Self::Repeat { count, operations, .. } => {
                 let (steps, copies) = size(operations);
                 (steps.saturating_mul(*count), copies.saturating_mul(*count))
             }

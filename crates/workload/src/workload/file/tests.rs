@@ -1,7 +1,7 @@
 use super::*;
 use crate::{system::Pages, units::Femtos};
 
-fn read(text: &str) -> Result<WorkloadFile, WorkloadFileError> {
+fn read(text: &str) -> Result<WorkloadFile, Refusal> {
     WorkloadFile::parse("test.toml", text.into())
 }
 

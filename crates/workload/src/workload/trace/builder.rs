@@ -2,14 +2,15 @@
 
 use super::{
     assumed::{self, Notes},
-    error::{Faults, Kind, TraceError},
-    model::{DeviceKind, DeviceOp, Events, Format, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
+    error::{refused, refused_at},
+    formats::Importer,
+    model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
     size::Size,
     time::SPAN,
 };
-use crate::files::excerpt;
+use crate::files::{Refusal, Refusals, excerpt};
 use rustc_hash::FxHasher;
 use std::{
     borrow::Cow,
@@ -38,7 +39,7 @@ fn cut(name: &str, most: usize) -> Cow<'_, str> {
 /// A trace as it comes together.
 pub(super) struct Builder {
     file: String,
-    format: Format,
+    format: &'static Importer,
     names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
     /// Bytes of all names.
@@ -52,13 +53,13 @@ pub(super) struct Builder {
     first_step: Option<u64>,
     marks: Vec<(u64, u64)>,
     events: Events,
-    faults: Faults,
+    faults: Refusals,
     notes: Notes,
     assumed: Vec<String>,
 }
 
 impl Builder {
-    pub fn new(file: &str, format: Format) -> Self {
+    pub fn new(file: &str, format: &'static Importer) -> Self {
         Self {
             file: file.to_owned(),
             format,
@@ -74,7 +75,7 @@ impl Builder {
             first_step: None,
             marks: Vec::new(),
             events: Events::default(),
-            faults: Faults::default(),
+            faults: Refusals::default(),
             notes: Notes::default(),
             assumed: Vec::new(),
         }
@@ -146,7 +147,7 @@ impl Builder {
         };
         if bytes > MOST_BYTES {
             let what = format!("{bytes} bytes, more than any memory holds");
-            self.fault(TraceError::new(Kind::Event, &self.file, what).at(op.place).remedy("correct the size"));
+            self.fault(refused_at("event", &self.file, op.place, what).remedy("correct the size"));
             return;
         }
         self.events.used += 1;
@@ -183,13 +184,13 @@ impl Builder {
     }
 
     /// What is wrong with an event.
-    pub fn fault(&mut self, error: TraceError) {
-        self.faults.push(error);
+    pub fn fault(&mut self, error: Refusal) {
+        self.faults.push(|| error);
     }
 
     /// An error about one event of the file.
     pub fn wrong(&mut self, place: Place, what: impl AsRef<str>, remedy: &str) {
-        let error = TraceError::new(Kind::Event, &self.file, what).at(place).remedy(remedy);
+        let error = refused_at("event", &self.file, place, what).remedy(remedy);
         self.fault(error);
     }
 
@@ -224,7 +225,7 @@ impl Builder {
     }
 
     /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
-    pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, TraceError> {
+    pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, Refusal> {
         std::mem::take(&mut self.faults).result()?;
         if self.device.is_empty() {
             return Err(self.nothing());
@@ -237,7 +238,7 @@ impl Builder {
         let mut threads: Vec<_> = self.threads.into_iter().collect();
         threads.sort_by_key(|(_, place)| *place);
         let mut trace = Trace {
-            format: self.format,
+            format: Some(self.format.name),
             names: self.names,
             device: self.device,
             calls: self.calls,
@@ -257,7 +258,7 @@ impl Builder {
         Ok(trace)
     }
 
-    fn nothing(&self) -> TraceError {
+    fn nothing(&self) -> Refusal {
         let reasons = self.events.left_out.iter().map(|(reason, count)| format!("{count}: {reason}"));
         let reasons: Vec<_> = reasons.take(5).collect();
         let what = match (self.events.all, reasons.len()) {
@@ -265,18 +266,11 @@ impl Builder {
             (_, 0) => "nothing in it was done by a GPU".to_owned(),
             _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
         };
-        let remedy = match self.format {
-            Format::Kineto => "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
-            Format::NsightCsv => "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints",
-            Format::NsightSqlite => "profile with `nsys profile --trace=cuda`",
-            Format::Workload => "add kernels or copies",
-            Format::Chakra => "give the trace of a rank that computes or communicates",
-        };
-        TraceError::new(Kind::NoDevice, &self.file, what).remedy(remedy)
+        refused("no_device", &self.file, what).remedy(self.format.idle)
     }
 
     /// Lets time begin with the first event.
-    fn rebase(&mut self) -> Result<(), TraceError> {
+    fn rebase(&mut self) -> Result<(), Refusal> {
         let ends = |start: Option<u64>, last: Option<u64>| [start, last].into_iter().flatten();
         let (op, call) = (|op: &DeviceOp| op.start_ns, |call: &HostCall| call.start_ns);
         let firsts = ends(self.device.first().map(op), self.calls.first().map(call));
@@ -287,7 +281,7 @@ impl Builder {
         if last - first > SPAN {
             let days = (last - first) / 86_400_000_000_000;
             let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");
-            let error = TraceError::new(Kind::Clock, &self.file, what);
+            let error = refused("clock", &self.file, what);
             return Err(error.remedy("correct or remove the events whose start is not that of the others"));
         }
         self.device.iter_mut().for_each(|op| op.start_ns -= first);
@@ -303,10 +297,11 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::trace::kineto;
 
     #[test]
     fn long_names_are_cut_stay_apart_and_are_told_of() {
-        let mut builder = Builder::new("it", Format::Kineto);
+        let mut builder = Builder::new("it", &kineto::FORMAT);
         let long = |end: &str| format!("{}{end}", "ä".repeat(5_000));
         let [one, other, again] = ["1", "2", "1"].map(|end| builder.name(&long(end)));
         assert_eq!((one == other, one, builder.notes.cut), (false, again, 2));
@@ -318,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_names_take_is_bounded_by_their_number() {
-        let mut builder = Builder::new("it", Format::Kineto);
+        let mut builder = Builder::new("it", &kineto::FORMAT);
         let count = 100_000;
         (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
         assert_eq!(builder.names.len(), count);

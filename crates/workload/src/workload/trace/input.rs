@@ -1,7 +1,7 @@
 //! What a trace is read from, and how far its reading has come.
 
-use super::error::{Kind, TraceError};
-use crate::sim::Control;
+use super::error::refused;
+use crate::{files::Refusal, sim::Control};
 use flate2::bufread::MultiGzDecoder;
 use std::{
     cell::{Cell, RefCell},
@@ -96,6 +96,7 @@ impl Meter {
 
 /// The content of an input, unpacked, byte by byte.
 pub(super) struct Tape<'a> {
+    input: Input<'a>,
     name: String,
     source: Box<dyn Read + 'a>,
     buffer: Box<[u8]>,
@@ -119,9 +120,9 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl<'a> Tape<'a> {
-    pub fn open(input: Input<'a>, progress: &'a RefCell<Progress<'a>>) -> Result<Self, TraceError> {
+    pub fn open(input: Input<'a>, progress: &'a RefCell<Progress<'a>>) -> Result<Self, Refusal> {
         let name = input.name();
-        let unreadable = |error: &dyn std::fmt::Display| TraceError::new(Kind::Unreadable, &name, error.to_string());
+        let unreadable = |error: &dyn std::fmt::Display| refused("unreadable", &name, error.to_string());
         let raw = Rc::new(Cell::new(0));
         let content: Box<dyn Read + 'a> = match input {
             Input::Path(path) if path.is_dir() => return Err(unreadable(&"is a directory, not a file")),
@@ -134,11 +135,26 @@ impl<'a> Tape<'a> {
             if packed { Box::new(MultiGzDecoder::new(content)) } else { Box::new(content) };
         let meter = Meter { line: Cell::new(1), budget: Cell::new(u64::MAX), halt: Cell::new(None) };
         let buffer = vec![0; BUFFER].into_boxed_slice();
-        Ok(Self { name, source, buffer, at: 0, end: 0, raw, packed, meter: Rc::new(meter), progress })
+        Ok(Self { input, name, source, buffer, at: 0, end: 0, raw, packed, meter: Rc::new(meter), progress })
+    }
+
+    /// The tape of another input, once this one is read.
+    pub fn next(&self, input: Input<'a>) -> Result<Self, Refusal> {
+        self.progress.borrow_mut().next(self.input.length());
+        Self::open(input, self.progress)
+    }
+
+    pub fn input(&self) -> Input<'a> {
+        self.input
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Asks whether to go on, with so many bytes of the input read.
+    pub fn goes_on(&self, read: u64) -> bool {
+        self.progress.borrow_mut().goes_on(read)
     }
 
     pub fn is_packed(&self) -> bool {
@@ -150,7 +166,7 @@ impl<'a> Tape<'a> {
     }
 
     /// The first bytes, which stay to be read.
-    pub fn head(&mut self) -> Result<&[u8], TraceError> {
+    pub fn head(&mut self) -> Result<&[u8], Refusal> {
         while self.end < self.buffer.len() {
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(0) => break,
@@ -172,7 +188,7 @@ impl<'a> Tape<'a> {
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        if !self.progress.borrow_mut().goes_on(self.raw.get()) {
+        if !self.goes_on(self.raw.get()) {
             self.meter.halt.set(Some(Halt::Stopped));
             return Err(io::Error::other("stopped"));
         }
@@ -193,30 +209,36 @@ impl<'a> Tape<'a> {
     }
 
     /// What an error of this reader means.
-    pub fn failure(&self, error: &io::Error) -> TraceError {
-        let new = |kind, what: &str| TraceError::new(kind, &self.name, what);
+    pub fn failure(&self, error: &io::Error) -> Refusal {
+        self.failure_after("", error)
+    }
+
+    /// The same with what was still good in a file that ends early.
+    pub fn failure_after(&self, good: &str, error: &io::Error) -> Refusal {
+        let new = |kind, what: &str| refused(kind, &self.name, what);
         match (self.meter.halt.get(), error.kind()) {
-            (Some(Halt::Stopped), _) => new(Kind::Stopped, "stopped"),
+            (Some(Halt::Stopped), _) => new("stopped", "stopped"),
             (Some(Halt::TooLong), _) => {
                 let what = format!("an item near line {} is too long for any trace", self.meter.line());
-                new(Kind::Syntax, &what).remedy("give the file as the profiler wrote it")
+                new("syntax", &what).remedy("give the file as the profiler wrote it")
             }
             (None, io::ErrorKind::UnexpectedEof) if self.packed => {
-                new(Kind::Truncated, "the compressed file ends in the middle").remedy("copy it again, or profile again")
+                new("truncated", &format!("the compressed file ends in the middle{good}"))
+                    .remedy("copy it again, or profile again")
             }
-            (None, _) if self.packed => new(Kind::Unreadable, &format!("damaged or unreadable: {error}")),
-            (None, _) => new(Kind::Unreadable, &error.to_string()),
+            (None, _) if self.packed => new("unreadable", &format!("damaged or unreadable: {error}")),
+            (None, _) => new("unreadable", &error.to_string()),
         }
     }
 
     /// How many bytes can be taken at once; 0 at the end.
-    pub fn available(&mut self) -> Result<usize, TraceError> {
+    pub fn available(&mut self) -> Result<usize, Refusal> {
         let available = self.fill_buf().map(<[u8]>::len);
         available.map_err(|error| self.failure(&error))
     }
 
     /// Reads `length` bytes into `bytes`, or as many as there are.
-    pub fn bytes(&mut self, bytes: &mut Vec<u8>, length: u64) -> Result<(), TraceError> {
+    pub fn bytes(&mut self, bytes: &mut Vec<u8>, length: u64) -> Result<(), Refusal> {
         bytes.clear();
         self.meter.allow(length);
         while (bytes.len() as u64) < length {
@@ -232,7 +254,7 @@ impl<'a> Tape<'a> {
     }
 
     /// Reads a line without its end, of at most `most` bytes, into `line`. `None`: there is none left.
-    pub fn line(&mut self, line: &mut Vec<u8>, most: u64) -> Result<Option<()>, TraceError> {
+    pub fn line(&mut self, line: &mut Vec<u8>, most: u64) -> Result<Option<()>, Refusal> {
         line.clear();
         self.meter.allow(most);
         let read = self.read_until(b'\n', line).map_err(|error| self.failure(&error))?;

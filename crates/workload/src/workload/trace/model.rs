@@ -16,8 +16,8 @@ use std::{collections::HashMap, sync::Arc};
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// What it was read from.
-    pub format: Format,
+    /// The format that it was read from; `None`: it is what a workload file says.
+    pub format: Option<&'static str>,
     /// Names of operations, calls and collectives, each once. A long one is cut: it then ends with an ellipsis and a number that identifies it.
     pub names: Vec<Arc<str>>,
     /// What the GPU did, in order of start.
@@ -42,23 +42,6 @@ pub struct Trace {
     pub events: Events,
     /// What the trace lacks and what was taken instead, in sentences.
     pub assumed: Vec<String>,
-}
-
-crate::units::named! {
-    /// What a trace was read from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Format {
-        /// JSON of the PyTorch profiler.
-        Kineto = "PyTorch profiler (Kineto) JSON",
-        /// Tables that `nsys stats` prints.
-        NsightCsv = "Nsight Systems CSV",
-        /// Database that `nsys export` writes.
-        NsightSqlite = "Nsight Systems SQLite export",
-        /// Execution trace of MLCommons.
-        Chakra = "Chakra execution trace",
-        /// No trace: what a workload file says.
-        Workload = "workload file",
-    }
 }
 
 /// An operation or a call, by its place.

@@ -1,14 +1,14 @@
 //! Whatever is given, a trace comes out whose events add up, or an error.
 
 use super::{
-    Input, Trace, TraceError, chakra, read,
+    Input, Trace, chakra, read,
     testing::{API, GPU, KINETO, both, bytes},
 };
-use crate::sim::Control;
+use crate::{files::Refusal, sim::Control};
 use proptest::prelude::*;
 
 /// What a reader may not do, whatever it was given.
-fn holds(read: Result<Trace, TraceError>) {
+fn holds(read: Result<Trace, Refusal>) {
     match read {
         Ok(trace) => {
             assert!(trace.events.add_up());
@@ -50,14 +50,14 @@ fn the_caller_is_told_how_far_it_is_and_may_stop() {
     assert_eq!(whole.unwrap().device.len(), 9005);
     let length = many.len() as u64;
     assert!(told.is_sorted() && told.iter().all(|(read, of)| *read <= length && *of == Some(length)));
-    assert!(read(input, None, &mut |_, _| Control::Stop).unwrap_err().is_stopped());
+    assert!(read(input, None, &mut |_, _| Control::Stop).unwrap_err().is("trace::stopped"));
 }
 
 #[test]
 fn files_that_cannot_be_opened_are_named() {
     let refused = |path: &str| {
         let error = read(Input::Path(path.as_ref()), None, &mut |_, _| Control::Continue).unwrap_err();
-        (error.is_unreadable(), error.to_string())
+        (error.is("trace::unreadable"), error.to_string())
     };
     assert!(refused("/absent/file").0);
     assert_eq!(refused("/"), (true, "/: is a directory, not a file".to_owned()));

@@ -19,10 +19,12 @@ pub use write::{ChakraNode, ChakraWork, write_chakra_head};
 use super::{
     Place,
     builder::Builder,
-    error::{Kind, TraceError},
-    input::Tape,
-    model::{Format, Trace},
+    error::refused,
+    formats::Importer,
+    input::{Input, Tape},
+    model::Trace,
 };
+use crate::files::Refusal;
 use node::Nodes;
 use prost::Message;
 use schema::{Metadata, Node, VERSION};
@@ -31,8 +33,16 @@ use std::io::{self, Read};
 /// Bytes of the longest message.
 const MESSAGE: u64 = 1 << 26;
 
-/// Whether a content that begins like this is one.
-pub(super) fn is_one(head: &[u8]) -> bool {
+pub(super) const FORMAT: Importer = Importer {
+    name: "Chakra execution trace",
+    make: "Chakra execution traces",
+    idle: "give the trace of a rank that computes or communicates",
+    is_one,
+    read,
+    takes_calls: false,
+};
+
+fn is_one(head: &[u8]) -> bool {
     let mut rest = head;
     let Some(first) = cut(&mut rest) else { return false };
     let Ok(metadata) = Metadata::decode(first) else { return false };
@@ -52,9 +62,9 @@ fn cut<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     Some(message)
 }
 
-pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     let name = tape.name().to_owned();
-    let mut builder = Builder::new(&name, Format::Chakra);
+    let mut builder = Builder::new(&name, &FORMAT);
     let mut nodes = Nodes::default();
     let mut bytes = Vec::new();
     let metadata = message(tape, &mut bytes, 0)?.and_then(|()| Metadata::decode(bytes.as_slice()).ok());
@@ -79,7 +89,7 @@ pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
 }
 
 /// Reads a message into `bytes`, after `whole` nodes. `None`: there is none left.
-fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Option<()>, TraceError> {
+fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Option<()>, Refusal> {
     let meter = tape.meter();
     meter.allow(MESSAGE);
     if tape.available()? == 0 {
@@ -87,7 +97,7 @@ fn message(tape: &mut Tape<'_>, bytes: &mut Vec<u8>, whole: u64) -> Result<Optio
     }
     let syntax = |tape: &Tape<'_>, what: &str| {
         let what = format!("{what}, after {whole} whole nodes");
-        TraceError::new(Kind::Syntax, tape.name(), what).remedy("write the trace again: it is damaged here")
+        refused("syntax", tape.name(), what).remedy("write the trace again: it is damaged here")
     };
     let length = match length(tape) {
         Ok(Some(length)) if length <= MESSAGE => length,
@@ -113,7 +123,7 @@ fn length(tape: &mut Tape<'_>) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-fn ended(tape: &Tape<'_>, whole: u64) -> TraceError {
+fn ended(tape: &Tape<'_>, whole: u64) -> Refusal {
     let what = format!("ends in the middle, after {whole} whole nodes");
-    TraceError::new(Kind::Truncated, tape.name(), what).remedy("copy it again, or write the trace again")
+    refused("truncated", tape.name(), what).remedy("copy it again, or write the trace again")
 }

@@ -1,9 +1,10 @@
 //! Operations and work out of nodes.
 
 use super::{circle, collective, schema::Node};
+use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
-    error::{Kind, TraceError},
+    error::{refused, refused_at},
     model::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Step},
     names,
     place::Place,
@@ -148,7 +149,7 @@ impl Nodes {
     }
 
     /// Who waits for whom, by the order of the file. Says what the nodes lacked.
-    pub fn finish(self, file: &str, builder: &mut Builder) -> Result<Vec<(Step, Step)>, TraceError> {
+    pub fn finish(self, file: &str, builder: &mut Builder) -> Result<Vec<(Step, Step)>, Refusal> {
         let mut dependencies = Vec::with_capacity(self.waits.len());
         let mut dropped = 0_u64;
         for (before, after, place) in &self.waits {
@@ -160,8 +161,12 @@ impl Nodes {
         }
         if let Some(step) = circle::of(&dependencies, self.device, self.calls) {
             let place = self.waits.iter().find(|(_, after, _)| *after == step).map(|(.., place)| *place);
-            let error = TraceError::new(Kind::Event, file, "this node waits, by way of others, for itself");
-            return Err(place.into_iter().fold(error, TraceError::at).remedy(REMEDY));
+            let what = "this node waits, by way of others, for itself";
+            let refusal = match place {
+                Some(place) => refused_at("event", file, place, what),
+                None => refused("event", file, what),
+            };
+            return Err(refusal.remedy(REMEDY));
         }
         self.assume(dropped, builder);
         Ok(dependencies)

@@ -1,8 +1,9 @@
 //! What is read out of Chakra traces, and what is refused.
 
 use super::schema::{Attribute, Metadata, Node, Value};
+use crate::files::Refusal;
 use crate::workload::trace::{
-    CallKind, DeviceKind, Direction, Format, Step, Trace, TraceError,
+    CallKind, DeviceKind, Direction, Step, Trace,
     testing::{bytes, refused, says},
 };
 use prost::Message;
@@ -36,14 +37,14 @@ fn file(nodes: &[Node]) -> Vec<u8> {
     file
 }
 
-fn read(nodes: &[Node]) -> Result<Trace, TraceError> {
+fn read(nodes: &[Node]) -> Result<Trace, Refusal> {
     bytes(&file(nodes))
 }
 
 #[test]
 fn nodes_become_operations_and_work_of_the_host() {
     let trace = bytes(&sample()).unwrap();
-    assert_eq!((trace.format, trace.events.all, trace.events.used), (Format::Chakra, 6, 5));
+    assert_eq!((trace.format, trace.events.all, trace.events.used), (Some(super::FORMAT.name), 6, 5));
     assert_eq!((trace.calls[0].what, trace.calls[0].duration_ns), (CallKind::HostWork, 5000));
     assert_eq!(
         (trace.device[0].kind, trace.device[0].stream, trace.device[0].start_ns),

@@ -15,11 +15,12 @@ mod tests;
 use super::{
     builder::Builder,
     decimal,
-    error::{Kind, TraceError},
-    input::{Meter, Tape},
-    model::{Format, Rank, Trace},
+    error::refused,
+    formats::Importer,
+    input::{Input, Meter, Tape},
+    model::{Rank, Trace},
 };
-use crate::files::excerpt;
+use crate::files::{Refusal, excerpt};
 use event::Event;
 use serde::{
     Deserialize, Deserializer,
@@ -34,8 +35,17 @@ const EVENT: u64 = 1 << 26;
 /// Bytes that anything in addition to the events may take.
 const BESIDE: u64 = 1 << 28;
 
-pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
-    let builder = Builder::new(tape.name(), Format::Kineto);
+pub(super) const FORMAT: Importer = Importer {
+    name: "PyTorch profiler (Kineto) JSON",
+    make: "JSON of the PyTorch profiler",
+    idle: "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    is_one: |head| matches!(head.trim_ascii_start(), [b'{' | b'[', ..]),
+    read,
+    takes_calls: false,
+};
+
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
+    let builder = Builder::new(tape.name(), &FORMAT);
     let mut state = State {
         builder,
         meter: tape.meter(),
@@ -56,7 +66,7 @@ pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
         return Err(state.refused(error, tape));
     }
     if !state.found {
-        let error = TraceError::new(Kind::Missing, tape.name(), "is JSON without a list `traceEvents`");
+        let error = refused("missing", tape.name(), "is JSON without a list `traceEvents`");
         let convert = "this is an execution trace of PyTorch: convert it with `chakra_converter`, or give the profiler's own trace";
         let export = "give the file that `prof.export_chrome_trace` writes";
         return Err(error.remedy(if state.nodes { convert } else { export }));
@@ -93,12 +103,12 @@ impl State {
         }
     }
 
-    fn refused(&self, error: serde_json::Error, tape: &Tape<'_>) -> TraceError {
+    fn refused(&self, error: serde_json::Error, tape: &Tape<'_>) -> Refusal {
         let name = tape.name();
         let whole = self.event;
         match error.classify() {
             serde_json::error::Category::Io => {
-                tape.failure(&io::Error::from(error)).after(&format!("{whole} whole events"))
+                tape.failure_after(&format!(", after {whole} whole events"), &io::Error::from(error))
             }
             serde_json::error::Category::Eof => {
                 let what = format!("ends in the middle, after {whole} whole events");
@@ -109,13 +119,13 @@ impl State {
                     }
                     _ => "profile again",
                 };
-                TraceError::new(Kind::Truncated, name, what).remedy(remedy)
+                refused("truncated", name, what).remedy(remedy)
             }
             _ => {
                 let what =
                     format!("is not JSON at line {}, after {whole} whole events: {}", self.meter.line(), plain(&error));
                 let remedy = "some versions of the profiler write `inf` or `nan` for a bandwidth, or a bare `\\` in a name: correct it";
-                TraceError::new(Kind::Syntax, name, what).remedy(remedy)
+                refused("syntax", name, what).remedy(remedy)
             }
         }
     }

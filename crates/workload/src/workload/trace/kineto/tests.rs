@@ -1,7 +1,7 @@
 //! What is read out of the profiler's JSON, and what is refused.
 
 use crate::workload::trace::{
-    CallKind, DeviceKind, Direction, Format, Memory, Place, Rank, Trace,
+    CallKind, DeviceKind, Direction, Memory, Place, Rank, Trace,
     testing::{KINETO, bytes, refused, says},
 };
 use std::io::Write;
@@ -24,7 +24,7 @@ fn sample() -> Trace {
 #[test]
 fn operations_keep_every_nanosecond_and_byte() {
     let trace = sample();
-    assert_eq!((trace.format, trace.rank), (Format::Kineto, Some(Rank { rank: 1, of: Some(8) })));
+    assert_eq!((trace.format, trace.rank), (Some(super::FORMAT.name), Some(Rank { rank: 1, of: Some(8) })));
     assert_eq!(trace.gpu.as_deref(), Some("NVIDIA H100 PCIe"));
     let copy = &trace.device[0];
     assert_eq!((copy.start_ns, copy.duration_ns, copy.stream, copy.correlation), (8002, 3500, 7, Some(14)));

@@ -1,7 +1,8 @@
 //! Rows of `cuda_api_trace`.
 
 use super::{cells::Line, head::Head, unit};
-use crate::workload::trace::{builder::Builder, calls, error::TraceError, model::HostCall, time::Time};
+use crate::files::Refusal;
+use crate::workload::trace::{builder::Builder, calls, model::HostCall, time::Time};
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -30,7 +31,7 @@ pub(super) struct Api {
 }
 
 impl ApiColumns {
-    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, TraceError> {
+    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, Refusal> {
         let time = |name: &str, written: &str| {
             let column = head.needed(name, written, line)?;
             Ok((column, head.unit(column, unit::time, line)?))
@@ -54,7 +55,7 @@ impl ApiColumns {
         row: &[Range<usize>],
         api: &mut Api,
         builder: &mut Builder,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), Refusal> {
         line.check_cells(row, self.columns)?;
         let start = line.number(row, self.start.0, self.start.1)?;
         let duration = line.number(row, self.duration.0, self.duration.1)?;

@@ -1,11 +1,8 @@
 //! A line and its cells, each with its place, so that an error can point at it.
 
 use crate::{
-    files::excerpt,
-    workload::trace::{
-        Place, decimal,
-        error::{Kind, TraceError},
-    },
+    files::{Place as Written, Refusal, Source, excerpt},
+    workload::trace::{Place, decimal, error::refused_at},
 };
 use std::{borrow::Cow, ops::Range};
 
@@ -45,10 +42,15 @@ pub(super) struct Line<'l> {
 
 impl<'l> Line<'l> {
     /// An error about a cell, or about the whole line.
-    pub fn error(&self, cell: Option<&Range<usize>>, what: &str, remedy: &str) -> TraceError {
+    pub fn error(&self, cell: Option<&Range<usize>>, what: &str, remedy: &str) -> Refusal {
+        self.refused("event", cell, what, remedy)
+    }
+
+    pub fn refused(&self, kind: &'static str, cell: Option<&Range<usize>>, what: &str, remedy: &str) -> Refusal {
         let span = cell.cloned().unwrap_or(0..self.text.len());
-        let error = TraceError::new(Kind::Event, self.file, what).at(self.place).remedy(remedy);
-        error.showing(self.text, span)
+        let number = self.place.line().and_then(|line| usize::try_from(line).ok()).unwrap_or(1);
+        let shown = Written::new(&Source::line(self.file, self.text, number), span);
+        refused_at(kind, self.file, self.place, what).at(&shown).remedy(remedy)
     }
 
     /// What a column says; nothing if there is no such column, or no such cell.
@@ -58,13 +60,13 @@ impl<'l> Line<'l> {
     }
 
     /// A number times ten to `power`.
-    pub fn number(&self, row: &[Range<usize>], column: usize, power: i32) -> Result<i128, TraceError> {
+    pub fn number(&self, row: &[Range<usize>], column: usize, power: i32) -> Result<i128, Refusal> {
         let text = self.text(row, Some(column));
         decimal::scaled(&text, power).ok_or_else(|| self.no_number(row, column, &text))
     }
 
     /// A whole number that is not negative; `None` if the cell is empty.
-    pub fn id(&self, row: &[Range<usize>], column: Option<usize>) -> Result<Option<u64>, TraceError> {
+    pub fn id(&self, row: &[Range<usize>], column: Option<usize>) -> Result<Option<u64>, Refusal> {
         let text = self.text(row, column);
         match column {
             Some(column) if !text.is_empty() => text.parse().map(Some).map_err(|_| self.no_number(row, column, &text)),
@@ -72,13 +74,13 @@ impl<'l> Line<'l> {
         }
     }
 
-    pub fn no_number(&self, row: &[Range<usize>], column: usize, text: &str) -> TraceError {
+    pub fn no_number(&self, row: &[Range<usize>], column: usize, text: &str) -> Refusal {
         let what = format!("`{}` is no number", excerpt(text, 40));
         self.error(row.get(column), &what, "give the table as `nsys stats` prints it, or delete the line")
     }
 
     /// An error if a row has not as many cells as its head.
-    pub fn check_cells(&self, row: &[Range<usize>], head: usize) -> Result<(), TraceError> {
+    pub fn check_cells(&self, row: &[Range<usize>], head: usize) -> Result<(), Refusal> {
         if row.len() == head {
             return Ok(());
         }

@@ -1,10 +1,10 @@
 //! Rows of `cuda_gpu_trace`.
 
 use super::{cells::Line, head::Head, unit};
+use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
     decimal,
-    error::TraceError,
     model::{DeviceKind, DeviceOp, Memory},
     names,
     size::{self, Printed},
@@ -28,7 +28,7 @@ pub(super) struct GpuColumns {
 }
 
 impl GpuColumns {
-    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, TraceError> {
+    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, Refusal> {
         let time = |name: &str, written: &str| {
             let column = head.needed(name, written, line)?;
             Ok((column, head.unit(column, unit::time, line)?))
@@ -52,7 +52,7 @@ impl GpuColumns {
     }
 
     /// Takes a row that is counted already.
-    pub fn row(&self, line: &Line<'_>, row: &[Range<usize>], builder: &mut Builder) -> Result<(), TraceError> {
+    pub fn row(&self, line: &Line<'_>, row: &[Range<usize>], builder: &mut Builder) -> Result<(), Refusal> {
         line.check_cells(row, self.columns)?;
         let start = line.number(row, self.start.0, self.start.1)?;
         let duration = line.number(row, self.duration.0, self.duration.1)?;
@@ -84,7 +84,7 @@ impl GpuColumns {
         name: &str,
         time: Time,
         builder: &mut Builder,
-    ) -> Result<DeviceKind, TraceError> {
+    ) -> Result<DeviceKind, Refusal> {
         // What is no kernel is written between brackets: [CUDA memcpy Host-to-Device].
         let plain = name.to_ascii_lowercase();
         if !plain.starts_with("[cuda") {
@@ -123,7 +123,7 @@ impl GpuColumns {
         row: &[Range<usize>],
         time: Time,
         builder: &mut Builder,
-    ) -> Result<Option<u64>, TraceError> {
+    ) -> Result<Option<u64>, Refusal> {
         let printed = |column: Option<(usize, f64)>| {
             let Some((column, unit)) = column else { return Ok(None) };
             let text = line.text(row, Some(column));

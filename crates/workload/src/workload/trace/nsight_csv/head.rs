@@ -1,7 +1,7 @@
 //! The head of a table: which one it is, and where its columns are. Columns that are not known are passed over.
 
 use super::cells::{Line, cells, content};
-use crate::workload::trace::error::{Kind, TraceError};
+use crate::files::Refusal;
 use std::ops::Range;
 
 /// The head of a table that has starts and durations.
@@ -54,16 +54,14 @@ impl Head {
     }
 
     /// Where a column is that has to be there. `written` is how `nsys` writes it.
-    pub fn needed(&self, name: &str, written: &str, line: &Line<'_>) -> Result<usize, TraceError> {
+    pub fn needed(&self, name: &str, written: &str, line: &Line<'_>) -> Result<usize, Refusal> {
         self.column(name).ok_or_else(|| {
             let what = format!("the column `{written}` is missing");
-            let error =
-                TraceError::new(Kind::Missing, line.file, what).at(line.place).showing(line.text, 0..line.text.len());
-            error.remedy("give the table as `nsys stats` prints it, with all of its columns")
+            line.refused("missing", None, &what, "give the table as `nsys stats` prints it, with all of its columns")
         })
     }
 
-    pub fn unit<T>(&self, column: usize, read: fn(&str) -> Option<T>, line: &Line<'_>) -> Result<T, TraceError> {
+    pub fn unit<T>(&self, column: usize, read: fn(&str) -> Option<T>, line: &Line<'_>) -> Result<T, Refusal> {
         let here = &self.columns[column];
         read(&here.unit).ok_or_else(|| {
             let what = match here.unit.as_str() {

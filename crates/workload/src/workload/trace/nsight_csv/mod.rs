@@ -18,10 +18,12 @@ mod unit;
 use super::{
     Place,
     builder::Builder,
-    error::{Kind, TraceError},
-    input::Tape,
-    model::{Format, Trace},
+    error::refused,
+    formats::{self, Importer},
+    input::{Input, Tape},
+    model::Trace,
 };
+use crate::files::Refusal;
 use api::ApiColumns;
 use cells::{Line, cells};
 use gpu::GpuColumns;
@@ -34,8 +36,20 @@ const LINE: u64 = 1 << 20;
 const CHATTER: &[&str] =
     &["Processing [", "** ", "Generating ", "Exporting ", "NOTICE:", "WARNING:", "SKIPPED:", "ERROR:", "Using "];
 
-/// Whether a content that begins like this holds such a table.
-pub(super) fn is_one(head: &[u8]) -> bool {
+pub(super) const FORMAT: Importer = Importer {
+    name: "Nsight Systems CSV",
+    make: "`nsys stats --report cuda_gpu_trace --format csv`",
+    idle: "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints",
+    is_one,
+    read,
+    takes_calls: true,
+};
+
+fn is_one(head: &[u8]) -> bool {
+    // A database may hold a text that looks like the head of a table.
+    if head.contains(&0) {
+        return false;
+    }
     let head = String::from_utf8_lossy(head);
     head.lines().any(|line| Head::of(line).is_some())
 }
@@ -44,28 +58,38 @@ fn is_chatter(line: &str) -> bool {
     CHATTER.iter().any(|beginning| line.trim_start().starts_with(beginning))
 }
 
-/// Reads one file, or two; `calls` opens the second.
-pub(super) fn read<'a>(
-    tape: &mut Tape<'_>,
-    calls: impl FnOnce() -> Result<Option<Tape<'a>>, TraceError>,
-) -> Result<Trace, TraceError> {
-    let builder = Builder::new(tape.name(), Format::NsightCsv);
+/// Reads one file, or two.
+fn read<'a>(tape: &mut Tape<'a>, calls: Option<Input<'a>>) -> Result<Trace, Refusal> {
+    let builder = Builder::new(tape.name(), &FORMAT);
     let mut reader = Reader { builder, operations: false, calls: None, api: api::Api::default() };
     reader.file(tape, Place::Line)?;
     if !reader.operations {
         let what = "holds no table of GPU operations";
         let remedy = "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints, and that of the calls as the second file";
-        return Err(TraceError::new(Kind::Missing, tape.name(), what).remedy(remedy));
+        return Err(refused("missing", tape.name(), what).remedy(remedy));
     }
-    if let Some(mut second) = calls()? {
+    if let Some(calls) = calls {
+        let mut second = opened(tape, calls)?;
         reader.file(&mut second, Place::CallLine)?;
         if reader.calls.is_none() {
-            let error = TraceError::new(Kind::Missing, second.name(), "holds no table of calls");
+            let error = refused("missing", second.name(), "holds no table of calls");
             return Err(error.remedy("give the table that `nsys stats --report cuda_api_trace --format csv` prints"));
         }
     }
     reader.api.finish(&mut reader.builder);
     reader.builder.finish(Vec::new())
+}
+
+/// The table of calls.
+fn opened<'a>(tape: &Tape<'a>, calls: Input<'a>) -> Result<Tape<'a>, Refusal> {
+    let mut second = tape.next(calls)?;
+    let format = formats::of(&mut second)?;
+    if format.name == FORMAT.name {
+        return Ok(second);
+    }
+    let what = format!("is a {}, not a table of calls", format.name);
+    let remedy = "give the table that `nsys stats --report cuda_api_trace --format csv` prints";
+    Err(refused("unrecognised", second.name(), what).remedy(remedy))
 }
 
 /// What is read so far.
@@ -87,7 +111,7 @@ enum Table {
 }
 
 impl Reader {
-    fn file(&mut self, tape: &mut Tape<'_>, place: fn(u64) -> Place) -> Result<(), TraceError> {
+    fn file(&mut self, tape: &mut Tape<'_>, place: fn(u64) -> Place) -> Result<(), Refusal> {
         let (meter, name) = (tape.meter(), tape.name().to_owned());
         let (mut bytes, mut table) = (Vec::new(), Table::None);
         loop {
@@ -112,7 +136,7 @@ impl Reader {
         }
     }
 
-    fn head(&mut self, head: &Head, line: &Line<'_>) -> Result<Table, TraceError> {
+    fn head(&mut self, head: &Head, line: &Line<'_>) -> Result<Table, Refusal> {
         if head.is_operations() {
             if std::mem::replace(&mut self.operations, true) {
                 return Err(line.error(None, "a second table of GPU operations", "give one report at a time"));

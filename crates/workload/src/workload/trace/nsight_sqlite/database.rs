@@ -1,7 +1,7 @@
 //! The database: its tables, their columns, and rows with the columns that are asked for.
 
 use super::row::{Columns, Row};
-use crate::workload::trace::error::{Kind, TraceError};
+use crate::{files::Refusal, workload::trace::error};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{collections::BTreeMap, path::Path};
 
@@ -17,8 +17,8 @@ struct Table {
 }
 
 impl Database {
-    pub fn open(path: &Path, name: &str) -> Result<Self, TraceError> {
-        let refused = |error| refused(name, &error);
+    pub fn open(path: &Path, name: &str) -> Result<Self, Refusal> {
+        let refused = |error| unread(name, &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
         // What a file says about itself is not run.
@@ -66,25 +66,21 @@ impl Database {
         self.tables.values().map(|table| table.rows).sum()
     }
 
-    pub fn lacks(&self, table: &str, column: Option<&str>) -> TraceError {
+    pub fn lacks(&self, table: &str, column: Option<&str>) -> Refusal {
         let what = match column {
             Some(column) => format!("the table {table} lacks the column {column}"),
             None => format!("the table {table} is missing"),
         };
         let remedy = "export the report with a version of `nsys` from 2021 on: `nsys export --type sqlite`";
-        TraceError::new(Kind::Missing, &self.name, what).remedy(remedy)
+        error::refused("missing", &self.name, what).remedy(remedy)
     }
 
-    pub fn refused(&self, error: &rusqlite::Error) -> TraceError {
-        refused(&self.name, error)
+    pub fn refused(&self, error: &rusqlite::Error) -> Refusal {
+        unread(&self.name, error)
     }
 
     /// Shows `take` each row of a table, with the columns that are sought; those that may be absent and are say nothing.
-    pub fn each(
-        &self,
-        sought: &Columns,
-        take: &mut dyn FnMut(&Row<'_>) -> Result<(), TraceError>,
-    ) -> Result<(), TraceError> {
+    pub fn each(&self, sought: &Columns, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let there = self.columns(sought.table).unwrap_or_default();
         let has = |column: &str| there.iter().any(|name| name == column);
         if let Some(column) = sought.needed.iter().find(|column| !has(column)) {
@@ -107,11 +103,11 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn refused(name: &str, error: &rusqlite::Error) -> TraceError {
-    let code = error.sqlite_error_code();
+fn unread(name: &str, cause: &rusqlite::Error) -> Refusal {
+    let code = cause.sqlite_error_code();
     let damaged = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase].map(Some).contains(&code);
     if damaged {
-        return TraceError::new(Kind::Syntax, name, "the database is damaged").remedy("export the report again");
+        return error::refused("syntax", name, "the database is damaged").remedy("export the report again");
     }
-    TraceError::new(Kind::Unreadable, name, format!("the database cannot be read: {error}"))
+    error::refused("unreadable", name, format!("the database cannot be read: {cause}"))
 }

@@ -1,9 +1,9 @@
 //! What numbers in the database stand for.
 
 use super::database::Database;
+use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
-    error::TraceError,
     model::{Direction, Memory, NameId},
     names,
 };
@@ -46,7 +46,7 @@ pub(super) struct Labels<'d> {
 }
 
 impl<'d> Labels<'d> {
-    pub fn read(database: &'d Database) -> Result<Self, TraceError> {
+    pub fn read(database: &'d Database) -> Result<Self, Refusal> {
         for column in ["id", "value"] {
             let columns = database.columns("StringIds").ok_or_else(|| database.lacks("StringIds", None))?;
             if !columns.iter().any(|name| name == column) {
@@ -94,7 +94,7 @@ impl<'d> Labels<'d> {
 }
 
 /// Labels by number: those of the file before those that are known.
-fn table(database: &Database, name: &str, known: &[(i64, &str)]) -> Result<HashMap<i64, String>, TraceError> {
+fn table(database: &Database, name: &str, known: &[(i64, &str)]) -> Result<HashMap<i64, String>, Refusal> {
     let mut labels: HashMap<_, _> = known.iter().map(|(id, label)| (*id, (*label).to_owned())).collect();
     let Some(columns) = database.columns(name) else { return Ok(labels) };
     let has = |column: &str| columns.iter().any(|name| name == column);

@@ -15,14 +15,15 @@ mod tests;
 
 use super::{
     builder::Builder,
-    error::{Kind, TraceError},
-    input::{Input, Progress, Tape},
-    model::{Format, Trace},
+    error::refused,
+    formats::Importer,
+    input::{Input, Tape},
+    model::Trace,
 };
+use crate::files::Refusal;
 use database::Database;
 use labels::Labels;
 use std::{
-    cell::RefCell,
     collections::HashMap,
     io::{BufRead, Write},
 };
@@ -36,18 +37,23 @@ const ROWS: u64 = 4096;
 const REFERENCE: &[&str] =
     &["StringIds", "ENUM_", "TARGET_INFO_", "META_DATA_", "EXPORT_", "sqlite_", "ANALYSIS_DETAILS"];
 
-pub(super) fn read(
-    input: Input<'_>,
-    tape: &mut Tape<'_>,
-    progress: &RefCell<Progress<'_>>,
-) -> Result<Trace, TraceError> {
-    let name = input.name();
+pub(super) const FORMAT: Importer = Importer {
+    name: "Nsight Systems SQLite export",
+    make: "`nsys export --type sqlite`",
+    idle: "profile with `nsys profile --trace=cuda`",
+    is_one: |head| head.starts_with(b"SQLite format 3\0"),
+    read,
+    takes_calls: false,
+};
+
+fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
+    let (name, input) = (tape.name().to_owned(), tape.input());
     let unpacked = if tape.is_packed() { Some(unpack(tape)?) } else { None };
     let path = match (&unpacked, input) {
         (Some(file), _) => file.path(),
         (None, Input::Path(path)) => path,
         (None, Input::Bytes { .. }) => {
-            let error = TraceError::new(Kind::Unrecognised, &name, "a database is read from a file only");
+            let error = refused("unrecognised", &name, "a database is read from a file only");
             return Err(error.remedy("write it to a file first"));
         }
     };
@@ -57,19 +63,20 @@ pub(super) fn read(
     }
     let database = Database::open(path, &name)?;
     let mut reader = Reader {
-        builder: Builder::new(&name, Format::NsightSqlite),
+        builder: Builder::new(&name, &FORMAT),
         labels: Labels::read(&database)?,
         processes: HashMap::new(),
         orphans: 0,
         rows: 0,
         of: database.rows().max(1),
     };
+    let tape = &*tape;
     let goes_on = |rows: u64, of: u64| {
         let read = u128::from(length) * u128::from(rows.min(of)) / u128::from(of);
-        progress.borrow_mut().goes_on(u64::try_from(read).unwrap_or(length))
+        tape.goes_on(u64::try_from(read).unwrap_or(length))
     };
     if TABLES.iter().all(|sought| database.columns(sought.columns.table).is_none()) {
-        let error = TraceError::new(Kind::Missing, &name, "is a database without tables of Nsight Systems about CUDA");
+        let error = refused("missing", &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
         );
@@ -104,14 +111,14 @@ impl Reader<'_> {
         sought: &Sought,
         database: &Database,
         goes_on: &dyn Fn(u64, u64) -> bool,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), Refusal> {
         if database.columns(sought.columns.table).is_none() {
             return Ok(());
         }
         database.each(&sought.columns, &mut |row| {
             self.rows += 1;
             if self.rows.is_multiple_of(ROWS) && !goes_on(self.rows, self.of) {
-                return Err(TraceError::new(Kind::Stopped, database.name(), "stopped"));
+                return Err(refused("stopped", database.name(), "stopped"));
             }
             self.builder.event();
             if let Err(what) = (sought.take)(self, row) {
@@ -148,17 +155,17 @@ impl Reader<'_> {
     }
 }
 
-fn truncated(name: &str) -> TraceError {
-    let error = TraceError::new(Kind::Truncated, name, "the database ends in the middle");
+fn truncated(name: &str) -> Refusal {
+    let error = refused("truncated", name, "the database ends in the middle");
     error.remedy("copy it again, or export the report again")
 }
 
 /// Unpacks a database into a file that goes away with it: as many bytes as its head says that there are.
-fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, TraceError> {
+fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, Refusal> {
     let name = tape.name().to_owned();
     let failed = |error: std::io::Error| {
         let what = format!("the database cannot be unpacked to a temporary file: {error}");
-        TraceError::new(Kind::Unreadable, &name, what).remedy("unpack it where there is room, with `gunzip`")
+        refused("unreadable", &name, what).remedy("unpack it where there is room, with `gunzip`")
     };
     let mut file = NamedTempFile::new().map_err(failed)?;
     let mut left = length_by(tape.head()?);

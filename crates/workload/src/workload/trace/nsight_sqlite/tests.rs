@@ -1,9 +1,10 @@
 //! What is read out of the database, and what is refused.
 
 use crate::{
+    files::Refusal,
     sim::Control,
     workload::trace::{
-        CallKind, DeviceKind, Direction, Format, Input, Memory, Place, Trace, TraceError, Waited, read,
+        CallKind, DeviceKind, Direction, Input, Memory, Place, Trace, Waited, read,
         testing::{refused, says},
     },
 };
@@ -51,7 +52,7 @@ fn file(more: &str) -> NamedTempFile {
     file
 }
 
-fn opened(file: &NamedTempFile) -> Result<Trace, TraceError> {
+fn opened(file: &NamedTempFile) -> Result<Trace, Refusal> {
     read(Input::Path(file.path()), None, &mut |_, _| Control::Continue)
 }
 
@@ -74,7 +75,7 @@ fn a_packed_database_is_read_like_itself_and_refused_where_it_is_cut() {
 #[test]
 fn rows_become_operations_and_calls() {
     let trace = opened(&file("")).unwrap();
-    assert_eq!((trace.format, trace.events.all, trace.events.used), (Format::NsightSqlite, 11, 9));
+    assert_eq!((trace.format, trace.events.all, trace.events.used), (Some(super::FORMAT.name), 11, 9));
     assert_eq!(trace.events.left_out, [("table OSRT_API is not read".to_owned(), 2)]);
     let kind = DeviceKind::Copy {
         direction: Direction::H2d,
