@@ -1,10 +1,8 @@
-//! Engines: who runs the points of a sweep. What they share: points are split into chunks, each of which is run by a process of its own that
-//! writes its rows into the folder.
+//! Engines: who runs the points of a sweep. Schedulers get it as an array of jobs, each of which runs `sealsim sweep --shard`.
 
 use super::{Failure, gathered, interrupted};
 use crate::cli::{output::complain, run::Interruption};
-use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size};
-use crate::sim::Control;
+use crate::explore::sweep::{Ended, Folder, ShardArray, Study};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::{
@@ -44,6 +42,20 @@ pub(super) struct EngineArguments {
 /// Points that a sample takes at most, and the time.
 const SAMPLE: (u64, Duration) = (16, Duration::from_secs(2));
 
+/// The most jobs: what a scheduler gets of them stays short.
+pub(super) const MOST_SHARDS: u32 = 10_000;
+
+/// Shards of a study that lack rows, as a scheduler gets them.
+pub(super) struct Shards {
+    /// What distinguishes them from those of other studies and numbers.
+    pub name: String,
+    pub array: ShardArray,
+    /// Their numbers.
+    pub lacking: Vec<u32>,
+    /// The folder of results; absolute, for jobs that run elsewhere.
+    pub folder: PathBuf,
+}
+
 impl EngineArguments {
     /// Refuses options that the engine does not have.
     pub fn check(&self) -> Result<(), Failure> {
@@ -55,32 +67,49 @@ impl EngineArguments {
         }
     }
 
-    /// The chunks that are to be run: those of the plan that is there, else new ones. None if no point is missing.
-    pub fn chunks(
+    /// What is to be run, in as many shards as before if it was split before. None if no point is missing.
+    pub fn shards(
         &self,
         study: &Study,
         folder: &mut Folder,
-        most: u64,
+        most: u32,
         interruption: &Interruption,
-    ) -> Result<Option<Chunks>, Failure> {
+    ) -> Result<Option<Shards>, Failure> {
         gathered(study, folder)?;
-        if let Some(chunks) = Chunks::read(folder.path(), study)?.filter(|chunks| !chunks.missing().is_empty()) {
-            if self.chunk.is_some() {
-                complain(format_args!("{} chunks were cut before: --chunk is for new ones", chunks.len()));
-            }
-            return Ok(Some(chunks));
-        }
         let (total, done) = study.progress(folder)?;
         if done == total {
             return Ok(None);
         }
-        let size = self.size(study, folder, total - done, interruption)?;
-        let least = (total - done).div_ceil(most.min(MOST_CHUNKS));
+        let array = match ShardArray::read(folder.path()).filter(|array| array.of <= most) {
+            Some(array) => array,
+            None => {
+                let array = self.split(study, folder, (total - done, most), interruption)?;
+                array.write(folder.path())?;
+                array
+            }
+        };
+        let lacking = array.lacking(study, |id| folder.has(id))?;
+        let name = format!("sealsim-{:.12}-{}", study.digest, array.of);
+        let shown = folder.path().display().to_string();
+        let folder = folder.path().canonicalize().map_err(|error| Failure::input_output(&shown, &error))?;
+        Ok((!lacking.is_empty()).then_some(Shards { name, array, lacking, folder }))
+    }
+
+    /// As many shards as it takes for each to have at most so many points.
+    fn split(
+        &self,
+        study: &Study,
+        folder: &mut Folder,
+        (missing, most): (u64, u32),
+        interruption: &Interruption,
+    ) -> Result<ShardArray, Failure> {
+        let all = study.most_points()?;
+        let (least, size) = (all.div_ceil(most.into()), self.size(study, folder, missing, interruption)?);
         if self.chunk.is_some() && size < least {
-            complain(format_args!("at most {most} chunks: {least} points are in each, not {size}"));
+            complain(format_args!("at most {most} shards: {least} points are in each, not {size}"));
         }
-        let chunks = Chunks::cut(folder, study, size.max(least))?;
-        Ok((!chunks.is_empty()).then_some(chunks))
+        let of = all.div_ceil(size.max(least)).max(1);
+        Ok(ShardArray { of: u32::try_from(of).unwrap_or(most), job: None })
     }
 
     fn size(
@@ -94,18 +123,38 @@ impl EngineArguments {
             return Ok(size);
         }
         let seconds = if self.engine == Engine::Slurm { 60.0 } else { 5.0 };
-        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
         let begun = Instant::now();
         let enough = || begun.elapsed() >= SAMPLE.1;
-        let points = study.sample(folder, (missing, SAMPLE.0), &observer, &enough).map_err(|ended| match ended {
-            Ended::Stopped => interrupted(folder.len()),
-            Ended::Folder(error) => error.into(),
-            Ended::Study(error) => error.into(),
-        })?;
-        Ok(chunk_size(points, begun.elapsed().as_secs_f64(), seconds, missing - points.min(missing)))
+        let points = study.sample(folder, (missing, SAMPLE.0), &|| interruption.control(), &enough).map_err(
+            |ended| match ended {
+                Ended::Stopped => interrupted(folder.len()),
+                ended => ended.into(),
+            },
+        )?;
+        Ok(fit(points, begun.elapsed().as_secs_f64(), seconds, missing - points.min(missing)))
     }
+}
+
+/// How many points take some seconds, from a sample of them; never so many that few workers have all the work.
+fn fit(points: u64, sample: f64, seconds: f64, missing: u64) -> u64 {
+    let fit = if sample > 0.0 { (points as f64 * seconds / sample) as u64 } else { missing };
+    fit.min(missing.div_ceil(64)).max(1)
 }
 
 pub(super) fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::input_output("this program", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_takes_some_seconds_unless_that_leaves_workers_idle() {
+        // Ten points take a second.
+        assert_eq!(fit(10, 1.0, 5.0, 1_000_000), 50);
+        assert_eq!(fit(10, 1.0, 5.0, 640), 10);
+        assert_eq!(fit(10, 0.0, 5.0, 64), 1);
+        assert_eq!(fit(1, 1e9, 5.0, 10_000_000), 1);
+    }
 }

@@ -1,17 +1,20 @@
 //! What can be wrong with the folder of a sweep.
 
-use crate::explore::simulator::simulator;
-use crate::files::{ReadError, excerpt};
+use crate::explore::{
+    simulator::simulator,
+    store::{StoreError, kept},
+};
+use crate::files::ReadError;
 use crate::table::PointId;
-use std::{io, path::Path};
+use std::io;
 use thiserror::Error;
 
 /// What can be wrong with a folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// It cannot be read or written.
-    #[error("{path}: {error}{}", kept(error))]
-    InputOutput { path: String, error: io::Error },
+    /// Rows that cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A file of it cannot be written, which the error names.
     #[error("{error}{}", kept(error))]
     File {
@@ -33,14 +36,6 @@ pub enum FolderError {
     /// No results at all.
     #[error("{path} holds no study: run `sealsim sweep` into it first")]
     NoStudy { path: String },
-    /// A line that is no result, though not the last one.
-    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
-    Line {
-        path: String,
-        /// From 1.
-        line: usize,
-        error: serde_json::Error,
-    },
     /// A row of another study.
     #[error("{path}, line {line}: point {id} is none of this study")]
     Stranger {
@@ -49,39 +44,15 @@ pub enum FolderError {
         line: usize,
         id: PointId,
     },
-    /// A plan of chunks that was changed.
-    #[error("{path} is not as it was written: its runs of points overlap or leave the study")]
-    Plan { path: String },
-    /// A plan that is not there.
-    #[error(
-        "{path} has no plan of chunks: `sealsim sweep STUDY --out FOLDER --engine hq` or `--engine slurm` makes one"
-    )]
-    NoPlan { path: String },
-    #[error("{path} has {count} chunks, from 0: there is no chunk {chunk}")]
-    NoChunk {
-        path: String,
-        /// Which was asked for.
-        chunk: u64,
-        count: u64,
-    },
-    /// Another process writes there.
-    #[error("{path} is in use by another sweep")]
-    InUse { path: String },
 }
 
-/// What to do about a file that cannot grow.
-fn kept(error: &io::Error) -> &'static str {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => {
-            "; all points that were done are kept: make room and run the same command again to go on"
+impl FolderError {
+    /// Whether a file of rows holds anything but rows of its study.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_damage(),
+            Self::Stranger { .. } => true,
+            _ => false,
         }
-        _ => "",
     }
-}
-
-/// Says of which file an error is.
-pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
-    let path = path.display().to_string();
-    move |error| FolderError::InputOutput { path: path.clone(), error }
 }
