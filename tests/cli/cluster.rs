@@ -121,7 +121,7 @@ fn hq_without_a_worker_waits_for_one_and_gives_the_table_of_threads() {
     fine(&output);
     assert!(told(&output).contains("HyperQueue has no worker; waiting"), "{}", told(&output));
     assert_eq!(bench.tables("out"), expected);
-    // A sample of points, and shards of a size that it gives.
+    // Shards of the size that they have if nobody says it.
     let sampled = bench.command(&["sweep", "study.toml", "--out", "sampled", "--engine", "hq"]);
     let mut sampled = sampled;
     fine(&sampled.env("HQ_SERVER_DIR", bench.path("hq")).output().unwrap());

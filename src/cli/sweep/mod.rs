@@ -17,12 +17,9 @@ use super::{
     run::Interruption,
 };
 use crate::explore::Residual;
-use crate::explore::{
-    store::{BoundedLines, StoreError},
-    sweep::{
-        Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study, StudyError,
-        Table, TableError, Tabled, discard, gather,
-    },
+use crate::explore::sweep::{
+    BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study,
+    StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
 use crate::pool;
@@ -177,12 +174,6 @@ impl From<FolderError> for Failure {
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::InputOutput(miette!("{error}"))
-    }
-}
-
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
         match error {
@@ -326,7 +317,7 @@ fn sweep(whole: &Whole, path: Option<&Path>, out: &Path) -> Result<(), Failure> 
         }
         Engine::Hq => on_workers(whole, &study, &mut folder, &interruption)?,
         Engine::Slurm => {
-            if let Some(shards) = whole.engine.shards(&study, &mut folder, slurm::MOST_JOBS, &interruption)? {
+            if let Some(shards) = whole.engine.shards(&study, &mut folder, slurm::MOST_JOBS)? {
                 return slurm::write(&whole.engine, &shards);
             }
         }
@@ -341,7 +332,7 @@ fn run_shard(whole: &Whole, shard: Shard, (study, text): (&Study, &str), out: &P
     let interruption = Interruption::listen();
     let mut folder = loop {
         match Folder::of_shard(out, study, text, shard) {
-            Err(FolderError::Store(StoreError::InUse { .. })) if !interruption.asked() => thread::sleep(PACE),
+            Err(FolderError::InUse { .. }) if !interruption.asked() => thread::sleep(PACE),
             folder => break folder?,
         }
     };
@@ -381,7 +372,7 @@ fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Inter
 fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
     hq::workers()?;
     for _ in 0..SUBMISSIONS {
-        let Some(shards) = whole.engine.shards(study, folder, MOST_SHARDS, interruption)? else { return Ok(()) };
+        let Some(shards) = whole.engine.shards(study, folder, MOST_SHARDS)? else { return Ok(()) };
         let (total, done) = study.progress(folder)?;
         let bar = bar(total, done);
         let result = Submission { study, folder: &mut *folder, shards, interruption, bar: &bar }.run();

@@ -20,7 +20,6 @@ pub mod faults;
 mod finished;
 pub mod sensitivity;
 mod simulator;
-pub mod store;
 pub mod sweep;
 mod uncertainty;
 pub mod what_if;

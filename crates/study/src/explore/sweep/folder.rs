@@ -7,14 +7,15 @@
 //! ```
 
 use super::column::AxisColumn;
-use super::folder_error::FolderError;
+use super::folder_error::{FolderError, failed};
+use super::lines::each_line;
 use super::partial::write_whole;
 use super::shard::{SHARDS, Shard};
+use super::store::Store;
 use super::study::Study;
 use super::table::TableError;
 use crate::explore::{
     simulator::simulator,
-    store::{Store, StoreError, each_line, failed},
     uncertainty::{Numbers, Residual},
 };
 use crate::files::{ReadError, is_under_way, read_text};
@@ -73,8 +74,8 @@ impl FolderRecord {
             }
             error => FolderError::Record(error),
         })?;
-        let wrong = |error| StoreError::Line { path: path.display().to_string(), line: 1, error };
-        Ok(serde_json::from_str(&text).map_err(wrong)?)
+        let wrong = |error| FolderError::Line { path: path.display().to_string(), line: 1, error };
+        serde_json::from_str(&text).map_err(wrong)
     }
 
     pub(super) fn of(study: &Study, text: &str) -> Self {
@@ -136,10 +137,10 @@ impl Folder {
         if let Some(file) = there(&lines)? {
             each_line(&lines, file, &mut |line| {
                 elsewhere.insert(line.read(PointRow::id_of_json)?);
-                Ok::<_, StoreError>(())
+                Ok(())
             })?;
         }
-        Ok(Self { path: path.to_owned(), store: shard.store(path)?, shard: Some(shard), elsewhere })
+        Ok(Self { path: path.to_owned(), store: Store::of_whatever(&shard.rows(path))?, shard: Some(shard), elsewhere })
     }
 
     /// What draws gave, by point and column, as the folder has it now; nothing of points without.
@@ -157,7 +158,7 @@ impl Folder {
             if !draws.is_empty() {
                 all.insert(id.to_string(), draws);
             }
-            Ok::<_, StoreError>(())
+            Ok(())
         })?;
         Ok(all)
     }
@@ -183,7 +184,7 @@ impl Folder {
 
     /// What came of a point, if it has run.
     pub fn row(&self, id: PointId) -> Result<Option<PointRow>, FolderError> {
-        Ok(self.store.line(id, PointRow::of_json)?)
+        self.store.line(id, PointRow::of_json)
     }
 
     /// Adds a row, if it is new, and sees it to the file.
@@ -191,12 +192,12 @@ impl Folder {
     /// # Errors
     /// If it cannot be written; what was written before is still there.
     pub fn add(&mut self, row: &PointRow) -> Result<(), FolderError> {
-        Ok(self.store.add(row.point.id, || row.to_json())?)
+        self.store.add(row.point.id, || row.to_json())
     }
 
     /// Waits until all rows are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
-        Ok(self.store.sync()?)
+        self.store.sync()
     }
 
     pub fn path(&self) -> &Path {
@@ -205,7 +206,7 @@ impl Folder {
 }
 
 /// A file, if it is there.
-pub(super) fn there(path: &Path) -> Result<Option<File>, StoreError> {
+pub(super) fn there(path: &Path) -> Result<Option<File>, FolderError> {
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         file => file.map(Some).map_err(failed(path)),
@@ -254,6 +255,14 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_is_full_is_named_as_such_and_says_that_nothing_is_lost() {
+        let full = failed(Path::new("results/points.jsonl"))(io::Error::from(io::ErrorKind::StorageFull));
+        assert!(full.to_string().contains("all points that were done are kept"), "{full}");
+        let other = failed(Path::new("results"))(io::Error::from(io::ErrorKind::PermissionDenied));
+        assert!(!other.to_string().contains("kept"), "{other}");
+    }
+
+    #[test]
     fn rows_come_back_by_identity_before_and_after_the_folder_is_opened_again() {
         let place = tempfile::tempdir().unwrap();
         let study = Study::read(STUDY).unwrap();
@@ -262,7 +271,7 @@ mod tests {
         assert!(folder.is_empty());
         points.iter().rev().for_each(|point| folder.add(&row(point.clone())).unwrap());
         folder.add(&row(points[7].clone())).unwrap();
-        assert!(matches!(Folder::open(place.path(), &study, STUDY), Err(FolderError::Store(StoreError::InUse { .. }))));
+        assert!(matches!(Folder::open(place.path(), &study, STUDY), Err(FolderError::InUse { .. })));
         for _ in 0..2 {
             assert_eq!(folder.len(), 500);
             for point in [&points[0], &points[250], &points[499]] {

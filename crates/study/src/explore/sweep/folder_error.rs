@@ -1,20 +1,17 @@
 //! What can be wrong with the folder of a sweep.
 
-use crate::explore::{
-    simulator::simulator,
-    store::{StoreError, kept},
-};
-use crate::files::ReadError;
+use crate::explore::simulator::simulator;
+use crate::files::{ReadError, excerpt};
 use crate::table::PointId;
-use std::io;
+use std::{io, path::Path};
 use thiserror::Error;
 
 /// What can be wrong with a folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// Rows that cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    /// It cannot be read or written.
+    #[error("{path}: {error}{}", kept(error))]
+    InputOutput { path: String, error: io::Error },
     /// A file of it cannot be written, which the error names.
     #[error("{error}{}", kept(error))]
     File {
@@ -36,6 +33,14 @@ pub enum FolderError {
     /// No results at all.
     #[error("{path} holds no study: run `sealsim sweep` into it first")]
     NoStudy { path: String },
+    /// A line that is no result, though not the last one.
+    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
+    Line {
+        path: String,
+        /// From 1.
+        line: usize,
+        error: serde_json::Error,
+    },
     /// A row of another study.
     #[error("{path}, line {line}: point {id} is none of this study")]
     Stranger {
@@ -44,15 +49,36 @@ pub enum FolderError {
         line: usize,
         id: PointId,
     },
+    /// Another process writes there.
+    #[error("{path} is in use by another sweep")]
+    InUse { path: String },
 }
 
 impl FolderError {
     /// Whether a file of rows holds anything but rows of its study.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Store(error) => error.is_damage(),
-            Self::Stranger { .. } => true,
+            Self::Line { .. } | Self::Stranger { .. } => true,
+            // No UTF-8, or a line longer than any row.
+            Self::InputOutput { error, .. } => error.kind() == io::ErrorKind::InvalidData,
             _ => false,
         }
     }
+}
+
+/// What to do about a file that cannot grow.
+fn kept(error: &io::Error) -> &'static str {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "; all points that were done are kept: make room and run the same command again to go on"
+        }
+        _ => "",
+    }
+}
+
+/// Says of which file an error is.
+pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
+    let path = path.display().to_string();
+    move |error| FolderError::InputOutput { path: path.clone(), error }
 }

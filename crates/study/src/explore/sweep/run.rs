@@ -82,28 +82,6 @@ impl Study {
         Ok(self.points_of(folder)?.fold((0, 0), count))
     }
 
-    /// Runs points that a folder does not have, evenly over the study, until `enough` says so. Their rows are kept.
-    pub fn sample(
-        &self,
-        folder: &mut Folder,
-        (missing, most): (u64, u64),
-        observer: &(dyn Fn() -> Control + Sync),
-        enough: &dyn Fn() -> bool,
-    ) -> Result<u64, Ended> {
-        let stride = (missing / most.max(1)).max(1) as usize;
-        let lacking: Vec<_> = self.points()?.filter(|point| !folder.has(point.id)).step_by(stride).collect();
-        let mut ran = 0;
-        for point in lacking.into_iter().take(most as usize) {
-            let row = self.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
-            folder.add(&row).map_err(Ended::Folder)?;
-            ran += 1;
-            if enough() {
-                break;
-            }
-        }
-        Ok(ran)
-    }
-
     /// Runs the points that are a folder's and that it does not have, and calls `done` after each. Nothing that is done is lost by whatever ends it.
     pub fn sweep(
         &self,

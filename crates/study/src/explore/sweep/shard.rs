@@ -5,11 +5,12 @@
 //! points; a row that came twice is one row.
 
 use super::folder::{Folder, FolderRecord, LINES};
-use super::folder_error::FolderError;
+use super::folder_error::{FolderError, failed};
+use super::lines::each_line;
 use super::partial::write_whole;
+use super::store::set_aside;
 use super::study::{Study, StudyError};
 use super::table::TableError;
-use crate::explore::store::{Store, StoreError, each_line, failed};
 use crate::files::read_text;
 use crate::table::{PointId, PointRow};
 use crate::units::Bytes;
@@ -86,20 +87,6 @@ impl Shard {
     /// The file of its rows.
     pub fn rows(self, folder: &Path) -> PathBuf {
         folder.join(SHARDS).join(format!("{}-of-{}.jsonl", self.number, self.of))
-    }
-
-    /// What it has finished in a folder. A file that holds anything but rows is set aside.
-    pub(super) fn store(self, folder: &Path) -> Result<Store, FolderError> {
-        let path = self.rows(folder);
-        let place = folder.join(SHARDS);
-        fs::create_dir_all(&place).map_err(failed(&place))?;
-        match Store::open(&path) {
-            Err(error) if error.is_damage() => {
-                set_aside(&path, error.to_string())?;
-                Ok(Store::open(&path)?)
-            }
-            store => Ok(store?),
-        }
     }
 }
 
@@ -180,7 +167,9 @@ pub fn gather(study: &Study, folder: &mut Folder) -> Result<Vec<Damaged>, TableE
     let mut gathering = Gathering::new(study, folder)?;
     for path in files {
         match gathering.rows(&path, open(&path)?) {
-            Err(error) if error.is_damage() => damaged.push(set_aside(&path, error.to_string())?),
+            Err(error) if error.is_damage() => {
+                damaged.push(Damaged { path: set_aside(&path)?, why: error.to_string() });
+            }
             taken => taken?,
         }
     }
@@ -188,14 +177,7 @@ pub fn gather(study: &Study, folder: &mut Folder) -> Result<Vec<Damaged>, TableE
 }
 
 fn open(path: &Path) -> Result<File, FolderError> {
-    Ok(File::open(path).map_err(failed(path))?)
-}
-
-/// Gives a file of rows a name under which it is none, in the place of an earlier one.
-fn set_aside(path: &Path, why: String) -> Result<Damaged, StoreError> {
-    let aside = path.with_extension("damaged");
-    fs::rename(path, &aside).map_err(failed(path))?;
-    Ok(Damaged { path: aside, why })
+    File::open(path).map_err(failed(path))
 }
 
 /// The files of rows of shards, of whatever number.

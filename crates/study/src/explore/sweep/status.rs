@@ -1,9 +1,10 @@
 //! How far a sweep is, whatever runs it. The folder is not locked, and nothing in it is changed.
 
 use super::folder::{FolderRecord, LINES, RECORD, there};
+use super::folder_error::FolderError;
+use super::lines::each_line;
 use super::shard::{ShardArray, files};
 use super::table::TableError;
-use crate::explore::store::{StoreError, each_line};
 use crate::table::PointId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -100,7 +101,7 @@ fn since_begun(folder: &Path, lines: &Path, done: u64) -> Option<f64> {
 
 impl Seen {
     /// Reads the rows of a shard, up to what is damaged: more of it is not there.
-    fn read_shard(&mut self, path: &Path) -> Result<(), StoreError> {
+    fn read_shard(&mut self, path: &Path) -> Result<(), FolderError> {
         let before = self.rows;
         match self.read(path) {
             Err(error) if !error.is_damage() => return Err(error),
@@ -115,7 +116,7 @@ impl Seen {
     }
 
     /// Reads a file of rows up to its last whole line; its lines may grow meanwhile, and the file may be gone.
-    fn read(&mut self, path: &Path) -> Result<(), StoreError> {
+    fn read(&mut self, path: &Path) -> Result<(), FolderError> {
         #[derive(Deserialize)]
         struct Told {
             id: PointId,

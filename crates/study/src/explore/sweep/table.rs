@@ -1,10 +1,10 @@
 //! The table of a sweep: as CSV and Parquet, one row per point in the study's order.
 
 use super::column::{AxisColumn, parsed};
-use super::folder_error::FolderError;
+use super::folder_error::{FolderError, failed};
+use super::lines::BoundedLines;
 use super::partial::Partial;
 use super::study::StudyError;
-use crate::explore::store::{BoundedLines, StoreError, failed};
 use crate::figures::{self, Column, Value, table::SWEEP};
 use crate::table::PointRow;
 #[cfg(feature = "parquet")]
@@ -17,8 +17,6 @@ use thiserror::Error;
 pub enum TableError {
     #[error(transparent)]
     Folder(#[from] FolderError),
-    #[error(transparent)]
-    Rows(#[from] StoreError),
     #[error(transparent)]
     Study(#[from] StudyError),
     #[error("{0}")]

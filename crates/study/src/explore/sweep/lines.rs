@@ -1,6 +1,6 @@
 //! Lines of points and rows, from files and from standard input: any number of them, none longer than a bound.
 
-use super::{StoreError, failed};
+use super::folder_error::{FolderError, failed};
 use crate::units::Bytes;
 use std::{
     io::{self, BufRead, BufReader, Read},
@@ -55,18 +55,18 @@ pub struct Line<'a> {
 
 impl Line<'_> {
     /// What `read` makes of it.
-    pub fn read<T>(&self, read: impl Fn(&[u8]) -> Result<T, serde_json::Error>) -> Result<T, StoreError> {
-        let wrong = |error| StoreError::Line { path: self.path.display().to_string(), line: self.number, error };
+    pub fn read<T>(&self, read: impl Fn(&[u8]) -> Result<T, serde_json::Error>) -> Result<T, FolderError> {
+        let wrong = |error| FolderError::Line { path: self.path.display().to_string(), line: self.number, error };
         read(self.text.as_bytes()).map_err(wrong)
     }
 }
 
 /// Calls `take` with each whole line of a file, and says where the last one ends: one that is cut short, by a kill, is none.
-pub fn each_line<E: From<StoreError>>(
+pub fn each_line(
     path: &Path,
     file: impl Read,
-    take: &mut dyn FnMut(Line<'_>) -> Result<(), E>,
-) -> Result<u64, E> {
+    take: &mut dyn FnMut(Line<'_>) -> Result<(), FolderError>,
+) -> Result<u64, FolderError> {
     let (mut reader, mut text) = (BufReader::new(BoundedLines::new(file)), String::new());
     let (mut start, mut number) = (0, 0);
     while reader.read_line(&mut text).map_err(failed(path))? > 0 && text.ends_with('\n') {

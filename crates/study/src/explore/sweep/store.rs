@@ -4,40 +4,15 @@
 //! Lines stay in their file: of a point, memory holds no more than its identity and where its line is. A line is written whole before the next, so a
 //! kill cuts the last one short at most, and the next process drops that.
 
-mod lines;
-
-pub use lines::{BoundedLines, LONGEST_LINE, Line, each_line};
-
-use crate::{
-    files::excerpt,
-    table::{PointId, PointRow},
-};
+use super::folder_error::{FolderError, failed};
+use super::lines::each_line;
+use crate::table::{PointId, PointRow};
 use std::{
     collections::HashMap,
-    fs::{File, OpenOptions, TryLockError},
-    io::{self, Read, Seek, SeekFrom, Write},
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
-use thiserror::Error;
-
-/// What can be wrong with a store.
-#[derive(Debug, Error)]
-pub enum StoreError {
-    /// It cannot be read or written.
-    #[error("{path}: {error}{}", kept(error))]
-    InputOutput { path: String, error: io::Error },
-    /// A line that is no result, though not the last one.
-    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
-    Line {
-        path: String,
-        /// From 1.
-        line: usize,
-        error: serde_json::Error,
-    },
-    /// Another process writes there.
-    #[error("{path} is in use by another sweep")]
-    InUse { path: String },
-}
 
 /// An open store. It is locked against other processes while it is open.
 #[derive(Debug)]
@@ -50,36 +25,37 @@ pub struct Store {
     done: HashMap<PointId, (u64, u32)>,
 }
 
-impl StoreError {
-    /// Whether the store holds anything but whole lines of JSON.
-    pub fn is_damage(&self) -> bool {
-        match self {
-            Self::Line { .. } => true,
-            // No UTF-8, or a line longer than any.
-            Self::InputOutput { error, .. } => error.kind() == io::ErrorKind::InvalidData,
-            Self::InUse { .. } => false,
-        }
-    }
-}
-
 impl Store {
     /// Opens a store, or makes it.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path).map_err(failed(path))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { path: path.display().to_string() }),
+            Err(TryLockError::WouldBlock) => return Err(FolderError::InUse { path: path.display().to_string() }),
             Err(TryLockError::Error(error)) => return Err(failed(path)(error)),
         }
         let mut done = HashMap::new();
         let length = each_line(path, &file, &mut |line| {
             let id = line.read(PointRow::id_of_json)?;
             done.insert(id, (line.start, line.text.len() as u32));
-            Ok::<_, StoreError>(())
+            Ok(())
         })?;
         file.set_len(length).map_err(failed(path))?;
         Ok(Self { path: path.to_owned(), file, length, done })
+    }
+
+    /// Opens a store in a folder, or makes both. A file that holds anything but lines of points is set aside.
+    pub fn of_whatever(path: &Path) -> Result<Self, FolderError> {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        match Self::open(path) {
+            Err(error) if error.is_damage() => {
+                set_aside(path)?;
+                Self::open(path)
+            }
+            store => store,
+        }
     }
 
     /// Whether a point is finished.
@@ -101,12 +77,12 @@ impl Store {
         &self,
         id: PointId,
         read: impl Fn(&[u8]) -> Result<T, serde_json::Error>,
-    ) -> Result<Option<T>, StoreError> {
+    ) -> Result<Option<T>, FolderError> {
         let Some(&(start, length)) = self.done.get(&id) else { return Ok(None) };
         let mut line = vec![0; length as usize];
         let mut file = &self.file;
         file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut line)).map_err(failed(&self.path))?;
-        let wrong = |error| StoreError::Line { path: self.path.display().to_string(), line: 0, error };
+        let wrong = |error| FolderError::Line { path: self.path.display().to_string(), line: 0, error };
         read(&line).map(Some).map_err(wrong)
     }
 
@@ -118,7 +94,7 @@ impl Store {
         &mut self,
         id: PointId,
         line: impl FnOnce() -> Result<Vec<u8>, serde_json::Error>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), FolderError> {
         if self.has(id) {
             return Ok(());
         }
@@ -135,39 +111,21 @@ impl Store {
     }
 
     /// Waits until all lines are on the disk.
-    pub fn sync(&self) -> Result<(), StoreError> {
+    pub fn sync(&self) -> Result<(), FolderError> {
         self.file.sync_data().map_err(failed(&self.path))
     }
 }
 
-/// What to do about a file that cannot grow.
-pub(super) fn kept(error: &io::Error) -> &'static str {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => {
-            "; all points that were done are kept: make room and run the same command again to go on"
-        }
-        _ => "",
-    }
-}
-
-/// Says of which file an error is.
-pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
-    let path = path.display().to_string();
-    move |error| StoreError::InputOutput { path: path.clone(), error }
+/// Gives a file a name under which it is no store, in the place of an earlier one; the name.
+pub fn set_aside(path: &Path) -> Result<PathBuf, FolderError> {
+    let aside = path.with_extension("damaged");
+    fs::rename(path, &aside).map_err(failed(path))?;
+    Ok(aside)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_disk_that_is_full_is_named_as_such_and_says_that_nothing_is_lost() {
-        let full = failed(Path::new("results/points.jsonl"))(io::Error::from(io::ErrorKind::StorageFull));
-        assert!(full.to_string().contains("all points that were done are kept"), "{full}");
-        let other = failed(Path::new("results"))(io::Error::from(io::ErrorKind::PermissionDenied));
-        assert!(!other.to_string().contains("kept"), "{other}");
-    }
 
     #[test]
     fn what_memory_holds_of_a_point_that_has_run_has_a_fixed_size() {
