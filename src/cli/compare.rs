@@ -1,8 +1,7 @@
 //! `sealsim compare`: designs against each other on one machine.
 
 use super::{
-    AlternativeArguments, Failure, WorkArguments, describe,
-    kept::Kept,
+    AlternativeArguments, Failure, WorkArguments, describe, kept,
     machine::machine_of,
     output,
     page::{self, PageArgument, PageFile},
@@ -120,12 +119,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
     let page = arguments.begin()?;
     let Question { own, grid, candidates, .. } = &question;
-    let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
+    let finished = kept::begin(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
     let watch = Watch::begin(&format!("{} designs", candidates.len()));
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
-    let compared = explore::compare(candidates, grid, arguments.threads(), &kept.finished, &observer, &progress);
+    let compared = explore::compare(candidates, grid, arguments.threads(), &finished, &observer, &progress);
     watch.end();
-    let (compared, left) = settle(kept, compared)?;
+    let (compared, left) = settle(finished, compared)?;
     let (own, comparison) = question.answered(compared);
     if left.is_ok() {
         plot.map_or(Ok(()), |plot| plot.write(&plot::comparison::drawn(&comparison)))?;
@@ -171,27 +170,23 @@ impl Question {
     }
 }
 
-/// Keeps what is finished if anything is left: the failure that it then is comes in addition to what there is to print.
+/// Says what is kept if anything is left: the failure that it then is comes in addition to what there is to print.
 fn settle(
-    kept: Kept<Row>,
+    finished: Finished<Row>,
     compared: Result<Compared, CompareError>,
 ) -> Result<(Compared, Result<(), Failure>), Failure> {
-    let compared = match compared {
-        Ok(compared) => compared,
-        Err(error) => {
-            kept.failed();
-            return Err(failed(error));
-        }
-    };
+    let compared = compared.map_err(|error| {
+        kept::failed(&finished);
+        failed(error)
+    })?;
     let Compared { unfinished, pieces, .. } = compared;
     if unfinished == pieces {
         return Err(Failure::Verification(miette!("interrupted: nothing is finished")));
     }
     if unfinished > 0 {
-        let failure = kept.interrupted(pieces);
-        return Ok((compared, Err(failure)));
+        return Ok((compared, Err(kept::interrupted(&finished, pieces))));
     }
-    kept.done();
+    finished.discard();
     Ok((compared, Ok(())))
 }
 

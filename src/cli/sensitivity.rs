@@ -1,14 +1,14 @@
 //! `sealsim sensitivity`: which parameters that are uncertain move the answer.
 
 use super::{
-    AlternativeArguments, Failure, WorkArguments,
-    kept::Kept,
+    AlternativeArguments, Failure, WorkArguments, kept,
     machine::machine_of,
     output::{self, Output},
     plot::PlotFile,
     watch::Watch,
 };
 use crate::config::Kind;
+use crate::explore::Finished;
 use crate::explore::sensitivity::{
     Conclusion, Fixed, Flip, Indices, Part, Parts, Question, Rate, Sample, Sensitivity, SensitivityError, Swing,
     Together, Why, sensitivity,
@@ -114,13 +114,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         margin: arguments.margin,
     };
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
-    let kept = Kept::<Rate>::of(&format!("sensitivity {question:?}"), arguments.resume);
+    let finished = kept::begin::<Rate>(&format!("sensitivity {question:?}"), arguments.resume);
     let watch = Watch::begin("the runs");
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let answer = sensitivity(&question, threads, &kept.finished, &observer, &progress);
+    let answer = sensitivity(&question, threads, &finished, &observer, &progress);
     watch.end();
-    let answer = settle(kept, answer)?;
+    let answer = settle(finished, answer)?;
     if let Some(path) = &arguments.draws {
         let text = draws(&answer, &question.designs).map_err(|error| Failure::output(&io::Error::other(error)))?;
         write_whole(path, &text).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
@@ -139,14 +139,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-/// Keeps what is finished if it was stopped.
-fn settle(kept: Kept<Rate>, answer: Result<Sensitivity, SensitivityError>) -> Result<Sensitivity, Failure> {
+/// Says what is kept if it was stopped.
+fn settle(finished: Finished<Rate>, answer: Result<Sensitivity, SensitivityError>) -> Result<Sensitivity, Failure> {
     match answer {
         Ok(answer) => {
-            kept.done();
+            finished.discard();
             Ok(answer)
         }
-        Err(SensitivityError::Stopped { of }) => Err(kept.interrupted(of)),
+        Err(SensitivityError::Stopped { of }) => Err(kept::interrupted(&finished, of)),
         Err(SensitivityError::Candidate(error)) => Err(error.into()),
         Err(error @ SensitivityError::Base(_)) => Err(Failure::Simulation(miette!("{error}"))),
     }

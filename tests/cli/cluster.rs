@@ -12,7 +12,7 @@ use std::{
 /// Long enough that something can happen in the middle.
 const COPY: &str = "h2d:48MiB";
 const SWEEP: [&str; 8] = ["sweep", "study.toml", "--out", "out", "--engine", "hq", "--chunk", "5"];
-const CHUNKS: usize = 18;
+const SHARDS: usize = 18;
 
 /// A server of HyperQueue and its workers; both end with it.
 struct Server(Child);
@@ -58,14 +58,16 @@ fn sweep(bench: &Bench, out: &str) -> Command {
     command
 }
 
-/// Chunks whose rows are there.
-fn there(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder.join("chunks")).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "jsonl")).count()
+/// Shards whose rows are all there.
+fn there(bench: &Bench, folder: &str) -> usize {
+    if !bench.path(folder).join("shards/array.json").exists() {
+        return 0;
+    }
+    SHARDS - bench.status(folder)["shards"]["missing"].as_array().expect("numbers").len()
 }
 
 fn half_way(bench: &Bench) {
-    wait("a first part of the chunks", || there(&bench.path("out")) >= 4);
+    wait("a first part of the shards", || there(bench, "out") >= 4);
 }
 
 fn signal(id: u32, name: &str) {
@@ -77,7 +79,7 @@ fn try_signal(id: u32, name: &str) {
     _ = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).stderr(Stdio::null()).status();
 }
 
-/// The processes of chunks of a folder.
+/// The processes of shards of a folder.
 fn tasks(folder: &Path) -> Vec<u32> {
     let folder = folder.to_string_lossy().into_owned();
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
@@ -85,12 +87,12 @@ fn tasks(folder: &Path) -> Vec<u32> {
     let is_one = |id: &u32| {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        line.contains(" sweep chunk ") && line.contains(&folder)
+        line.contains(" --shard ") && line.contains(&folder)
     };
     ids.filter(is_one).collect()
 }
 
-/// Stops the processes of chunks, one for each of two workers.
+/// Stops the processes of shards, one for each of two workers.
 fn both_stand(folder: &Path) -> bool {
     let tasks = tasks(folder);
     let stands = |id: &u32| read(Path::new(&format!("/proc/{id}/stat"))).contains(") T ");
@@ -111,15 +113,15 @@ fn hq_without_a_worker_waits_for_one_and_gives_the_table_of_threads() {
     refused(&sweep(&bench, "out").output().unwrap(), 4, "hq server start --journal");
     let server = Server::start(&bench, 0);
     let front = sweep(&bench, "out").spawn().expect("it runs");
-    wait("the job", || bench.path("out/chunks/job.json").exists());
+    wait("the job", || read(&bench.path("out/shards/array.json")).contains("\"job\":1"));
     sleep(Duration::from_millis(1500));
-    assert_eq!(there(&bench.path("out")), 0);
+    assert_eq!(there(&bench, "out"), 0);
     signal(server.0.id(), "USR1");
     let output = ends(front);
     fine(&output);
     assert!(told(&output).contains("HyperQueue has no worker; waiting"), "{}", told(&output));
     assert_eq!(bench.tables("out"), expected);
-    // A sample of points, and chunks of a size that it gives.
+    // Shards of the size that they have if nobody says it.
     let sampled = bench.command(&["sweep", "study.toml", "--out", "sampled", "--engine", "hq"]);
     let mut sampled = sampled;
     fine(&sampled.env("HQ_SERVER_DIR", bench.path("hq")).output().unwrap());
@@ -160,17 +162,17 @@ fn a_server_that_is_killed_with_its_workers_and_started_again_gets_what_is_missi
     server.kill();
     // Workers that are gone take their tasks with them.
     tasks(&bench.path("out")).into_iter().for_each(|id| try_signal(id, "KILL"));
-    let before = there(&bench.path("out"));
-    assert!(before < CHUNKS, "the kill came too late");
+    let before = there(&bench, "out");
+    assert!(before < SHARDS, "the kill came too late");
     sleep(Duration::from_secs(1));
     let _server = Server::start(&bench, 2);
     let output = ends(front);
     fine(&output);
     let said = told(&output);
     assert!(said.contains("waiting: start the server again") && said.contains("no longer knows job 1"), "{said}");
-    let again = said.rsplit_once(&format!(" of {CHUNKS} chunks are")).and_then(|(text, _)| text.rsplit(' ').next());
+    let again = said.rsplit_once(&format!(" of {SHARDS} shards are")).and_then(|(text, _)| text.rsplit(' ').next());
     let again: usize = again.and_then(|word| word.parse().ok()).expect("a count");
-    assert!((1..=CHUNKS - before).contains(&again), "{said}");
+    assert!((1..=SHARDS - before).contains(&again), "{said}");
     assert_eq!(bench.tables("out"), expected);
     assert_eq!(read(&bench.path("out/points.jsonl")).lines().count(), 90);
 }
@@ -188,12 +190,12 @@ fn tasks_that_are_killed_are_told_and_the_same_command_runs_no_others() {
         tasks(&bench.path("out")).into_iter().for_each(|id| try_signal(id, "KILL"));
         front.try_wait().expect("it ends").is_some()
     });
-    refused(&ends(front), 4, "failed, the first of chunk");
-    let missing = CHUNKS - there(&bench.path("out"));
-    assert!((1..CHUNKS).contains(&missing), "{missing}");
+    refused(&ends(front), 4, "failed, the first of shard");
+    let missing = SHARDS - there(&bench, "out");
+    assert!((1..SHARDS).contains(&missing), "{missing}");
     let output = sweep(&bench, "out").output().unwrap();
     fine(&output);
-    assert!(told(&output).contains(&format!("{missing} of {CHUNKS} chunks are HyperQueue job 2")), "{}", told(&output));
+    assert!(told(&output).contains(&format!("{missing} of {SHARDS} shards are HyperQueue job 2")), "{}", told(&output));
     assert_eq!(bench.tables("out"), expected);
 }
 
@@ -236,8 +238,8 @@ fn a_shared_folder_that_fills_up_loses_nothing() {
     let again = || sweep(&bench, out.to_str().expect("text")).output().unwrap();
     let output = again();
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));
-    let kept = there(&out);
-    assert!(kept < CHUNKS, "the folder was not full");
+    let kept = there(&bench, "small/out");
+    assert!(kept < SHARDS, "the folder was not full");
     small.grow("4m");
     fine(&again());
     assert_eq!(bench.tables("small/out"), expected);

@@ -365,6 +365,29 @@ fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() 
     panic!("it does not come to an end");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_comparison_that_is_killed_goes_on_with_what_was_finished() {
+    let cache = tempfile::tempdir().unwrap();
+    let own = ["h100-nvl-tdx", "--size", "4KiB,64MiB", "--design", "direct", "--threads", "1", "--format", "json"];
+    let kept = || {
+        let files = fs::read_dir(cache.path().join("sealsim/unfinished")).into_iter().flatten().flatten();
+        files.filter_map(|file| fs::read_to_string(file.path()).ok()).map(|text| text.lines().count()).sum::<usize>()
+    };
+    let mut command_killed = command(&own);
+    let child = command_killed.env("XDG_CACHE_HOME", cache.path()).stdout(Stdio::null());
+    let mut child = child.spawn().expect("the program runs");
+    while kept() == 0 && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert!((1..16).contains(&kept()), "the kill came too late");
+    let resumed = command(&[&own[..], &["--resume"]].concat()).env("XDG_CACHE_HOME", cache.path()).output().unwrap();
+    assert!(!message(&resumed).contains("nothing is kept"), "{}", message(&resumed));
+    assert_eq!((resumed.stdout, kept()), (compare(&own).stdout, 0));
+}
+
 #[test]
 fn copies_are_those_that_are_asked_for() {
     let both = json(&["h100-nvl-tdx", "--size", "64KiB", "--design", "direct", "--memory", "pageable"]);

@@ -1,4 +1,4 @@
-//! `sealsim sweep --engine`, `status`, `chunk` and `gather`, without any cluster; `cluster.rs` has one.
+//! `sealsim sweep --shard`, `--engine`, `status`, `merge` and `gather`, without any cluster; `cluster.rs` has one.
 
 use serde_json::Value as Json;
 use std::{
@@ -111,12 +111,12 @@ fn jobs_of_slurm_in_any_order_and_twice_give_the_table_of_threads() {
     let script = fs::read_to_string(bench.path("out/slurm/points.sbatch")).unwrap();
     let (mut numbers, limit) = array(&script);
     assert_eq!((numbers.len(), limit), (13, Some(5)));
-    assert_eq!(bench.status("out")["chunks"]["missing"], serde_json::json!(numbers));
+    assert_eq!(bench.status("out")["shards"]["missing"], serde_json::json!(numbers));
     numbers.reverse();
     for number in numbers.iter().chain(&[3, 4]) {
         fine(&job(&bench, "points.sbatch", Some(*number)));
     }
-    refused(&job(&bench, "points.sbatch", Some(13)), 4, "there is no chunk 13");
+    refused(&job(&bench, "points.sbatch", Some(14)), 2, "a shard is I/N");
     let table = fine(&job(&bench, "merge.sbatch", None));
     assert!(table.contains("90 points") && table.contains("30 of them have no figures"), "{table}");
     assert_eq!(bench.tables("out"), expected);
@@ -125,6 +125,54 @@ fn jobs_of_slurm_in_any_order_and_twice_give_the_table_of_threads() {
     let lines: Vec<_> = said.lines().collect();
     assert!(lines[0].starts_with("points=$(sbatch --parsable '") && lines[0].ends_with("/out/slurm/points.sbatch')"));
     assert!(lines[1].starts_with("sbatch --dependency=afterok:${points%%;*} "), "{said}");
+}
+
+#[test]
+fn shards_of_one_folder_or_of_several_give_the_table_of_threads() {
+    let bench = Bench::new(&study("h2d:64KiB"));
+    let expected = bench.expected();
+    let shard = |out: &str, shard: &str| bench.sealsim(&["sweep", "study.toml", "--out", out, "--shard", shard]);
+    // All at once into one folder, one of them twice: the second waits for the first.
+    std::thread::scope(|scope| {
+        let runs = ["1/3", "2/3", "3/3", "2/3"].map(|number| scope.spawn(move || shard("one", number)));
+        for run in runs {
+            let said = fine(&run.join().expect("a shard"));
+            assert!(said.starts_with("30 points of shard ") && said.contains("-of-3.jsonl"), "{said}");
+        }
+    });
+    assert_eq!(files(&bench.path("one")), ["shards", "study.json"]);
+    assert!(fine(&bench.sealsim(&["sweep", "gather", "one"])).starts_with("90 points in"));
+    assert_eq!(bench.tables("one"), expected);
+    // Folders of their own come together, whatever part is missing or there twice.
+    fine(&shard("here", "1/2"));
+    fine(&shard("there", "2/3"));
+    let merge = |folders: &[&str]| {
+        fine(&bench.sealsim(&[&["sweep", "merge", "study.toml"], folders, &["--out", "all"]].concat()))
+    };
+    assert!(merge(&["here", "there"]).contains("60 points in all") && merge(&[]).contains("30 have not run"));
+    // Its study is that of the folder.
+    fine(&bench.sealsim(&["sweep", "--out", "all"]));
+    assert_eq!(bench.tables("all"), expected);
+    refused(&bench.sealsim(&["sweep", "--out", "all", "--set", "link.read_tags=32"]), 2, "holds results of study");
+    refused(&bench.sealsim(&["sweep", "--out", "nowhere"]), 4, "holds no study");
+    refused(&bench.sealsim(&["sweep", "--out", "one", "--shard", "1/2", "--plot", "a.svg"]), 2, "cannot be used with");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shard_that_is_killed_goes_on_where_it_was() {
+    let bench = Bench::new(&study("h2d:4MiB"));
+    let shard = ["sweep", "study.toml", "--out", "out", "--shard", "1/1", "--threads", "1"];
+    let rows = || fs::read_to_string(bench.path("out/shards/1-of-1.jsonl")).unwrap_or_default();
+    let mut child = bench.command(&shard).stdout(Stdio::null()).spawn().expect("it runs");
+    while rows().lines().count() < 40 && child.try_wait().expect("a child").is_none() {}
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let kept = rows();
+    assert!((40..90).contains(&kept.lines().count()), "the kill came too late");
+    fine(&bench.sealsim(&shard));
+    let whole = kept.rfind('\n').map_or(0, |end| end + 1);
+    assert!(rows().starts_with(&kept[..whole]) && rows().lines().count() == 90);
 }
 
 #[test]
@@ -149,7 +197,7 @@ fn scripts_of_slurm_are_what_bash_and_its_manual_take_wherever_the_folder_lies()
         let mut bash = Command::new("bash");
         let script = bench.path(out).join("slurm/points.sbatch");
         fine(&bash.arg(script).env("SLURM_ARRAY_TASK_ID", "1").output().expect("bash runs"));
-        assert_eq!(bench.status(out)["done"], 40);
+        assert_eq!(bench.status(out)["done"], 45);
     }
 }
 
@@ -159,17 +207,17 @@ fn an_array_of_slurm_fits_its_default_limit_and_what_is_missing_is_submitted_aga
     let bench = Bench::new(&(study("h2d:4KiB") + axis));
     let output = bench.sealsim(&[&SLURM[..], &["--chunk", "2"]].concat());
     fine(&output);
-    assert!(told(&output).contains("at most 1000 chunks: 9 points are in each, not 2"), "{}", told(&output));
+    assert!(told(&output).contains("at most 1000 shards: 9 points are in each, not 2"), "{}", told(&output));
     let script = || fs::read_to_string(bench.path("out/slurm/points.sbatch")).unwrap();
     let (numbers, limit) = array(&script());
     // MaxArraySize is 1001, and no number may reach it.
     assert!(numbers.len() == 1000 && numbers.iter().all(|number| *number < 1001) && limit.is_none());
-    for number in [0, 1, 500, 999] {
+    for number in [1, 2, 501, 1000] {
         fine(&job(&bench, "points.sbatch", Some(number)));
     }
     fine(&bench.sealsim(&SLURM));
     let (again, _) = array(&script());
-    assert_eq!(again, numbers.into_iter().filter(|number| ![0, 1, 500, 999].contains(number)).collect::<Vec<_>>());
+    assert_eq!(again, numbers.into_iter().filter(|number| ![1, 2, 501, 1000].contains(number)).collect::<Vec<_>>());
     let table = fine(&job(&bench, "merge.sbatch", None));
     assert!(table.contains("36 points") && table.contains("8964 have not run"), "{table}");
 }
@@ -191,7 +239,7 @@ fn a_sweep_changes_its_engine_in_the_middle() {
     fine(&bench.sealsim(&["sweep", "study.toml", "--out", "out"]));
     assert_eq!(bench.tables("out"), expected);
     assert_eq!(bench.status("out")["done"], 90);
-    assert!(!bench.path("out/chunks").exists());
+    assert!(!bench.path("out/shards").exists());
 }
 
 #[test]
@@ -206,7 +254,7 @@ fn status_counts_what_is_there_while_a_sweep_runs() {
     }
     assert!(seen.is_sorted() && seen.iter().any(|done| (1..90).contains(done)), "{seen:?}");
     let status = bench.status("out");
-    assert_eq!((&status["done"], &status["refused"], &status["chunks"]), (&90.into(), &30.into(), &Json::Null));
+    assert_eq!((&status["done"], &status["refused"], &status["shards"]), (&90.into(), &30.into(), &Json::Null));
     let text = fine(&bench.sealsim(&["sweep", "status", "out"]));
     assert!(text.starts_with("study engines: 90 of 90 points are done, 0 are missing; 30 of those done"), "{text}");
     refused(&bench.sealsim(&["sweep", "status", "nowhere"]), 4, "sealsim sweep");
@@ -214,19 +262,21 @@ fn status_counts_what_is_there_while_a_sweep_runs() {
 
 #[cfg(unix)]
 #[test]
-fn a_chunk_has_all_its_rows_or_none_when_the_disk_is_full() {
+fn a_shard_keeps_whole_rows_and_goes_on_when_the_disk_was_full() {
     let bench = Bench::new(&study("h2d:4KiB"));
-    fine(&bench.sealsim(&[&SLURM[..], &["--chunk", "60"]].concat()));
+    fine(&bench.sealsim(&[&SLURM[..], &["--chunk", "45"]].concat()));
     let confined = |blocks: u32| {
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" sweep chunk out 1");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" sweep --out out --shard 2/2");
         let mut command = Command::new("sh");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_sealsim")]).current_dir(bench.folder.path());
         command.output().expect("a shell")
     };
     refused(&confined(8), 4, "make room and run the same command again");
-    assert_eq!(files(&bench.path("out/chunks")), ["plan.json"]);
+    assert_eq!(files(&bench.path("out/shards")), ["2-of-2.jsonl", "array.json"]);
+    let kept = fs::read_to_string(bench.path("out/shards/2-of-2.jsonl")).unwrap();
+    assert!(kept.ends_with('\n') && (1..45).contains(&kept.lines().count()), "{kept}");
     fine(&confined(1_000_000));
-    assert_eq!(bench.status("out")["done"], 30);
+    assert_eq!(bench.status("out")["done"], 45);
 }
 
 #[test]
@@ -238,8 +288,7 @@ fn what_an_engine_needs_is_said_when_it_is_not_there() {
     refused(&bench.sealsim(&[&sweep[..], &["--chunk", "3"]].concat()), 2, "--chunk is not for --engine local");
     refused(&bench.sealsim(&[&sweep[..], &["--engine", "hq", "--at-once", "3"]].concat()), 2, "--at-once is not for");
     fine(&bench.sealsim(&sweep));
-    refused(&bench.sealsim(&["sweep", "chunk", "out", "0"]), 4, "has no plan of chunks");
-    refused(&bench.command(&["sweep", "chunk", "out"]).env_remove("HQ_TASK_ID").output().unwrap(), 2, "which chunk?");
+    refused(&bench.sealsim(&["sweep", "chunk", "out", "0"]), 2, "submit the sweep again");
     refused(&bench.sealsim(&["sweep", "gather", "nowhere"]), 4, "holds no study");
     // A design that changed under its name is another study.
     let record = fs::read_to_string(bench.path("out/study.json")).unwrap();

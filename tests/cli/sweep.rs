@@ -391,46 +391,45 @@ fn every_shipped_study_can_be_planned() {
     }
 }
 
-/// A file of rows that is cut, has garbage or bad UTF-8 does not block a study that jobs run: its chunk is missing, and runs again.
+/// A file of rows that is cut, has garbage or bad UTF-8 does not block a study that jobs run: its shard is missing, and goes on.
 #[test]
-fn a_chunk_that_comes_back_damaged_is_run_again_by_the_same_command() {
+fn a_shard_that_comes_back_damaged_is_run_again_by_the_same_command() {
     type Damage = fn(&[u8]) -> Vec<u8>;
-    let damages: [Damage; 5] = [
-        |rows| rows[..rows.len() / 2].to_vec(),
-        |rows| [&rows[..rows.len() / 2], b"\0\0\0\xff\xfe\n"].concat(),
-        |_| Vec::new(),
-        |rows| [b"garbage\n", rows].concat(),
-        |rows| rows.split_inclusive(|byte| *byte == b'\n').next().expect("a row").to_vec(),
+    // Whether what was there is set aside, or goes on.
+    let damages: [(Damage, bool); 5] = [
+        (|rows| rows[..rows.len() / 2].to_vec(), false),
+        (|rows| [&rows[..rows.len() / 2], b"\0\0\0\xff\xfe\n"].concat(), true),
+        (|_| Vec::new(), false),
+        (|rows| [b"garbage\n", rows].concat(), true),
+        (|rows| rows.split_inclusive(|byte| *byte == b'\n').next().expect("a row").to_vec(), false),
     ];
     let said = |output: &Output| String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
-    let bench = Bench::new(STUDY);
-    let good = |arguments: &[&str]| {
-        let output = bench.sealsim(arguments, "");
-        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
-        said(&output)
-    };
-    good(&["sweep", "study.toml", "--out", "whole"]);
-    let submit = ["sweep", "study.toml", "--out", "out", "--engine", "slurm", "--chunk", "4"];
-    good(&submit);
-    for damage in damages {
-        let chunks = ["0", "1", "2"].map(|chunk| (chunk, good(&["sweep", "chunk", "out", chunk])));
-        assert_eq!(chunks.len(), 3);
-        let files =
-            fs::read_dir(bench.path("out/chunks")).expect("a folder").map(|entry| entry.expect("an entry").path());
-        let rows =
-            files.into_iter().find(|path| path.to_string_lossy().ends_with("-1.jsonl")).expect("rows of chunk 1");
+    for (damage, is_set_aside) in damages {
+        let bench = Bench::new(STUDY);
+        let good = |arguments: &[&str]| {
+            let output = bench.sealsim(arguments, "");
+            assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+            said(&output)
+        };
+        good(&["sweep", "study.toml", "--out", "whole"]);
+        let submit = ["sweep", "study.toml", "--out", "out", "--engine", "slurm", "--chunk", "4"];
+        good(&submit);
+        for shard in ["1/3", "2/3", "3/3"] {
+            good(&["sweep", "--out", "out", "--shard", shard]);
+        }
+        let rows = bench.path("out/shards/2-of-3.jsonl");
         fs::write(&rows, damage(&fs::read(&rows).expect("rows"))).expect("written");
-        assert!(good(&["sweep", "status", "out"]).contains("1 of 3 chunks are missing: 1"));
+        assert!(good(&["sweep", "status", "out"]).contains("1 of 3 shards are missing: 2"));
         let again = good(&submit);
-        assert!(again.contains(".damaged") && again.contains("1 of 3 chunks are missing"), "{again}");
+        assert!(again.contains("1 of 3 shards are missing") && again.contains(".damaged") == is_set_aside, "{again}");
         let array = fs::read_to_string(bench.path("out/slurm/points.sbatch")).expect("a script");
-        assert!(array.contains("--array=1\n"), "{array}");
+        assert!(array.contains("--array=2\n"), "{array}");
+        good(&["sweep", "--out", "out", "--shard", "2/3"]);
+        assert!(good(&["sweep", "gather", "out"]).contains("9 points in"));
+        let table = |folder: &str| fs::read(bench.path(folder).join("points.csv")).expect("a table");
+        assert_eq!(table("out"), table("whole"));
+        assert!(!bench.path("out/shards").exists());
     }
-    good(&["sweep", "chunk", "out", "1"]);
-    assert!(good(&["sweep", "gather", "out"]).contains("9 points in"));
-    let table = |folder: &str| fs::read(bench.path(folder).join("points.csv")).expect("a table");
-    assert_eq!(table("out"), table("whole"));
-    assert!(!bench.path("out/chunks").exists());
 }
 
 const TWO_COPIES: &str = "\n[[axis]]\npath = \"copy\"\nvalues = [\"h2d:4KiB\", \"d2h:4KiB\"]\n";

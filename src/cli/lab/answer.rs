@@ -60,11 +60,11 @@ pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> R
     let parsed = Arguments::try_parse_from(words);
     let drawn = |(json, drawing)| Answer { drawing: Some(drawing), ..Answer::of(json) };
     match parsed.map_err(|error| Failure::Usage(miette!("{}", error.render())))?.verb {
-        Verb::Run(arguments) => run::answer(&arguments, page, stop).map(Answer::of),
-        Verb::Explain(arguments) => explain::answer(&arguments, stop).map(Answer::of),
-        Verb::Compare(arguments) => compare::answer(&arguments, page, stop).map(drawn),
-        Verb::Replay(arguments) => replay::answer(&arguments, page, stop, memory.of(asked)).map(drawn),
-        Verb::Describe(arguments) => {
+        Some(Verb::Run(arguments)) => run::answer(&arguments, page, stop).map(Answer::of),
+        Some(Verb::Explain(arguments)) => explain::answer(&arguments, stop).map(Answer::of),
+        Some(Verb::Compare(arguments)) => compare::answer(&arguments, page, stop).map(drawn),
+        Some(Verb::Replay(arguments)) => replay::answer(&arguments, page, stop, memory.of(asked)).map(drawn),
+        Some(Verb::Describe(arguments)) => {
             let (json, toml) = arguments.answer()?;
             Ok(Answer { toml: Some(toml), ..Answer::of(json) })
         }

@@ -53,7 +53,7 @@ impl Inside {
     fn begin(&self, command: Vec<String>) -> Answer {
         let failed = Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "no run could be begun\n");
         let parsed = Arguments::try_parse_from(&command).map(|arguments| arguments.verb);
-        let Ok(Verb::Run(arguments)) = parsed else { return failed };
+        let Ok(Some(Verb::Run(arguments))) = parsed else { return failed };
         let (desk, stop) = (Arc::new(Desk::new(true)), Interruption::default());
         let page = LivePage::new(command.get(2).map_or("", String::as_str));
         let site = Arc::new(LiveSite { page, desk: Arc::clone(&desk) });

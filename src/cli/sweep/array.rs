@@ -1,9 +1,9 @@
-//! Numbers of chunks as schedulers take them.
+//! Numbers of shards as schedulers take them.
 
 use std::fmt::Write;
 
 /// Ascending numbers, those that follow each other as a range: `0-4,7`.
-pub(super) fn array(numbers: &[u64]) -> String {
+pub(super) fn array(numbers: &[u32]) -> String {
     let mut text = String::new();
     let mut rest = numbers.iter().copied().peekable();
     while let Some(first) = rest.next() {
@@ -25,12 +25,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_say_which_numbers_there_are(numbers in prop::collection::btree_set(0_u64..300, 0..200)) {
+        fn ranges_say_which_numbers_there_are(numbers in prop::collection::btree_set(0_u32..300, 0..200)) {
             let text = array(&numbers.iter().copied().collect::<Vec<_>>());
             let mut said = BTreeSet::new();
             for piece in text.split(',').filter(|piece| !piece.is_empty()) {
                 let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
-                said.extend(first.parse::<u64>().unwrap()..=last.parse::<u64>().unwrap());
+                said.extend(first.parse::<u32>().unwrap()..=last.parse::<u32>().unwrap());
             }
             prop_assert_eq!(said, numbers);
         }

@@ -1,15 +1,11 @@
-//! Engines: who runs the points of a sweep. What they share: points are split into chunks, each of which is run by a process of its own that
-//! writes its rows into the folder.
+//! Engines: who runs the points of a sweep. Schedulers get it as an array of jobs, each of which runs `sealsim sweep --shard`.
 
-use super::{Failure, gathered, interrupted};
-use crate::cli::{output::complain, run::Interruption};
-use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size};
+use super::{Failure, gathered};
+use crate::cli::output::complain;
+use crate::explore::sweep::{Folder, ShardArray, Study};
 use clap::{Args, ValueEnum};
 use miette::miette;
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::path::PathBuf;
 
 crate::units::named! {
     /// Who runs the points.
@@ -32,7 +28,7 @@ pub(super) struct EngineArguments {
     /// Who runs the points.
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
     pub engine: Engine,
-    /// Points of one job of hq or slurm; what takes some seconds here, if not said.
+    /// Points of one job of hq or slurm; a 256th of the study, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     chunk: Option<u64>,
     /// Jobs of slurm that may run at once; as many as Slurm lets, if not said.
@@ -40,8 +36,22 @@ pub(super) struct EngineArguments {
     pub at_once: Option<u32>,
 }
 
-/// Points that a sample takes at most, and the time.
-const SAMPLE: (u64, Duration) = (16, Duration::from_secs(2));
+/// Shards of a sweep of which nobody says how many points they are to have: so many that workers are at work until its end.
+const SHARDS: u64 = 256;
+
+/// The most jobs: what a scheduler gets of them stays short.
+pub(super) const MOST_SHARDS: u32 = 10_000;
+
+/// Shards of a study that lack rows, as a scheduler gets them.
+pub(super) struct Shards {
+    /// What distinguishes them from those of other studies and numbers.
+    pub name: String,
+    pub array: ShardArray,
+    /// Their numbers.
+    pub lacking: Vec<u32>,
+    /// The folder of results; absolute, for jobs that run elsewhere.
+    pub folder: PathBuf,
+}
 
 impl EngineArguments {
     /// Refuses options that the engine does not have.
@@ -54,54 +64,34 @@ impl EngineArguments {
         }
     }
 
-    /// The chunks that are to be run: those of the plan that is there, else new ones. None if no point is missing.
-    pub fn chunks(
-        &self,
-        study: &Study,
-        folder: &mut Folder,
-        most: u64,
-        interruption: &Interruption,
-    ) -> Result<Option<Chunks>, Failure> {
+    /// What is to be run, in as many shards as before if it was split before. None if no point is missing.
+    pub fn shards(&self, study: &Study, folder: &mut Folder, most: u32) -> Result<Option<Shards>, Failure> {
         gathered(study, folder)?;
-        if let Some(chunks) = Chunks::read(folder.path(), study)?.filter(|chunks| !chunks.missing().is_empty()) {
-            if self.chunk.is_some() {
-                complain(format_args!("{} chunks were cut before: --chunk is for new ones", chunks.len()));
-            }
-            return Ok(Some(chunks));
-        }
         let (total, done) = study.progress(folder)?;
         if done == total {
             return Ok(None);
         }
-        let size = self.size(study, folder, total - done, interruption)?;
-        let least = (total - done).div_ceil(most.min(MOST_CHUNKS));
-        if self.chunk.is_some() && size < least {
-            complain(format_args!("at most {most} chunks: {least} points are in each, not {size}"));
-        }
-        let chunks = Chunks::cut(folder, study, size.max(least))?;
-        Ok((!chunks.is_empty()).then_some(chunks))
+        let array = match ShardArray::read(folder.path()).filter(|array| array.of <= most) {
+            Some(array) => array,
+            None => self.split(study.most_points()?, most),
+        };
+        array.write(folder.path())?;
+        let lacking = array.lacking(study, |id| folder.has(id))?;
+        let name = format!("sealsim-{:.12}-{}", study.digest, array.of);
+        let shown = folder.path().display().to_string();
+        let folder = folder.path().canonicalize().map_err(|error| Failure::input_output(&shown, &error))?;
+        Ok((!lacking.is_empty()).then_some(Shards { name, array, lacking, folder }))
     }
 
-    fn size(
-        &self,
-        study: &Study,
-        folder: &mut Folder,
-        missing: u64,
-        interruption: &Interruption,
-    ) -> Result<u64, Failure> {
-        if let Some(size) = self.chunk {
-            return Ok(size);
+    /// As many shards as it takes for each to have at most so many points.
+    fn split(&self, points: u64, most: u32) -> ShardArray {
+        let least = points.div_ceil(most.into());
+        let size = self.chunk.unwrap_or_else(|| points.div_ceil(SHARDS));
+        if size < least {
+            complain(format_args!("at most {most} shards: {least} points are in each, not {size}"));
         }
-        let seconds = if self.engine == Engine::Slurm { 60.0 } else { 5.0 };
-        let observer = || interruption.control();
-        let begun = Instant::now();
-        let enough = || begun.elapsed() >= SAMPLE.1;
-        let points = study.sample(folder, (missing, SAMPLE.0), &observer, &enough).map_err(|ended| match ended {
-            Ended::Stopped => interrupted(folder.len()),
-            Ended::Folder(error) => error.into(),
-            Ended::Study(error) => error.into(),
-        })?;
-        Ok(chunk_size(points, begun.elapsed().as_secs_f64(), seconds, missing - points.min(missing)))
+        let of = points.div_ceil(size.max(least).max(1));
+        ShardArray { of: u32::try_from(of).unwrap_or(most), job: None }
     }
 }
 

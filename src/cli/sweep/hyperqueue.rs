@@ -1,44 +1,37 @@
-//! `--engine hq`: chunks as an array of tasks of HyperQueue. Who runs when and where, and what runs again, is HyperQueue's business.
+//! `--engine hq`: shards as an array of tasks of HyperQueue. Who runs when and where, and what runs again, is HyperQueue's business.
 
 use super::{
     Failure,
     array::array,
-    engine::program,
+    engine::{Shards, program},
+    gathered,
     hq::{self, HqError, Job},
 };
 use crate::cli::{output::complain, run::Interruption};
-use crate::explore::sweep::Chunks;
-use crate::files::{excerpt, write_whole};
+use crate::explore::sweep::{Folder, ShardArray, Study};
+use crate::files::excerpt;
 use indicatif::ProgressBar;
 use miette::miette;
-use serde::{Deserialize, Serialize};
 use std::{
     ffi::{OsStr, OsString},
-    fs,
-    path::PathBuf,
-    thread,
+    fs, mem, thread,
     time::Duration,
 };
 
-/// How often the folder and HyperQueue are asked.
+/// How often HyperQueue is asked.
 const POLL_EVERY: Duration = Duration::from_millis(500);
-/// How often a folder is looked at for rows of tasks that have ended: shared file systems show new files late.
+/// How often a folder is looked at for rows of tasks that have ended: shared file systems show what is new late.
 const POLLS_AFTER_END: u32 = 20;
+/// What a task runs: the program, its folder and the number of shards are arguments.
+const TASK: &str = "exec \"$0\" sweep --out \"$1\" --shard \"$HQ_TASK_ID/$2\" --threads 1";
 
-/// The chunks of a study, in transit through HyperQueue.
+/// Shards of a study, in transit through HyperQueue.
 pub(super) struct Submission<'a> {
-    pub chunks: &'a Chunks,
-    /// Absolute, for jobs that run elsewhere.
-    pub folder: PathBuf,
+    pub study: &'a Study,
+    pub folder: &'a mut Folder,
+    pub shards: Shards,
     pub interruption: &'a Interruption,
     pub bar: &'a ProgressBar,
-}
-
-/// What `job.json` says: which job runs the chunks.
-#[derive(Debug, Serialize, Deserialize)]
-struct JobRecord {
-    id: u64,
-    plan: String,
 }
 
 /// What was complained of, so that it is said once.
@@ -65,110 +58,90 @@ impl From<HqError> for Failure {
 }
 
 impl Submission<'_> {
-    /// Runs all chunks that are missing.
+    /// Runs the shards.
     ///
     /// # Errors
     /// If HyperQueue is not there, a task fails, or it was interrupted; what has rows stays.
-    pub fn run(&self) -> Result<(), Failure> {
-        hq::workers()?;
-        let attached = self.attached()?;
-        if let Some(id) = attached {
-            complain(format_args!("HyperQueue job {id} is at it: attached"));
-        }
-        // None: a job of before has ended meanwhile, and left nothing.
-        let Some(mut id) = attached.map_or_else(|| self.submit(), |id| Ok(Some(id)))? else { return Ok(()) };
+    pub fn run(mut self) -> Result<(), Failure> {
+        let mut id = match self.attached()? {
+            Some(id) => {
+                complain(format_args!("HyperQueue job {id} is at it: attached"));
+                id
+            }
+            None => self.submit()?,
+        };
         let mut said = Said::default();
-        let mut done = 0;
         loop {
             if self.interruption.asked() {
-                return Err(self.leave(id));
-            }
-            done = self.show(done);
-            if self.chunks.missing().is_empty() {
-                // Whatever has become of the server: nothing is left for it.
-                let _ = fs::remove_file(self.record());
-                return Ok(());
+                return self.leave(id);
             }
             match self.look(id, &mut said) {
+                Ok(Some(job)) if job.is_over() => return self.end(id, &job),
+                Ok(Some(job)) => self.show(&job),
+                // Whatever has become of the server: nothing may be left for it.
+                Ok(None) if self.gather()? => return Ok(()),
+                Ok(None) => id = self.again(id, &mut said),
+                Err(_) if !said.server && self.gather()? => return Ok(()),
                 Err(error) => said.server(&error),
-                Ok(None) => {
-                    id = self.again(id, &mut said);
-                }
-                Ok(Some(job)) if job.is_over() => return self.end(id, &job, done),
-                Ok(Some(_)) => {}
             }
             thread::sleep(POLL_EVERY);
         }
     }
 
+    /// Takes the rows that are there. Whether that is the end of this job: no shard lacks any, or some came back damaged and run again.
+    fn gather(&mut self) -> Result<bool, Failure> {
+        let damaged = gathered(self.study, self.folder)?;
+        self.shards.lacking = self.shards.array.lacking(self.study, |id| self.folder.has(id))?;
+        Ok(damaged || self.shards.lacking.is_empty())
+    }
+
     /// The job of before, if it is still in progress.
     fn attached(&self) -> Result<Option<u64>, Failure> {
-        let text = fs::read_to_string(self.record()).unwrap_or_default();
-        let Ok(record) = serde_json::from_str::<JobRecord>(&text) else { return Ok(None) };
-        let job = hq::job(record.id)?;
-        let own = |job: &Job| record.plan == self.chunks.id() && job.name() == self.name() && !job.is_over();
-        Ok(job.filter(own).map(|_| record.id))
+        let Some(id) = self.shards.array.job else { return Ok(None) };
+        let own = |job: &Job| job.name() == self.shards.name && !job.is_over();
+        Ok(hq::job(id)?.filter(own).map(|_| id))
     }
 
-    fn record(&self) -> PathBuf {
-        self.chunks.path().join("job.json")
-    }
-
-    /// What distinguishes the job from those of other servers that have its number.
-    fn name(&self) -> String {
-        format!("sealsim-{}", self.chunks.id())
-    }
-
-    /// The number of a job that runs what is missing, if anything is.
-    fn submit(&self) -> Result<Option<u64>, Failure> {
-        // Some may be done before the job's number is here.
-        let missing = self.chunks.missing();
-        if missing.is_empty() {
-            return Ok(None);
-        }
+    /// The number of a job that runs what is missing.
+    fn submit(&mut self) -> Result<u64, Failure> {
         let here = std::env::current_dir().map_err(|error| Failure::input_output("this folder", &error))?;
-        let chunks = self.folder.join("chunks");
-        let (name, wanted) = (self.name(), array(&missing));
+        let Shards { name, array: ShardArray { of, .. }, lacking, folder } = &self.shards;
+        let (count, wanted) = (lacking.len(), array(lacking));
         let mut arguments: Vec<OsString> =
-            ["--name", &name, "--array", &wanted, "--cpus", "1", "--cwd"].map(OsString::from).into();
+            ["--name", name, "--array", &wanted, "--cpus", "1", "--cwd"].map(OsString::from).into();
         arguments.push(here.into());
         arguments.extend(["--stdout", "none", "--stderr"].map(OsString::from));
-        arguments.push(chunks.join("%{TASK_ID}.stderr").into());
-        arguments.push("--".into());
-        arguments.push(program()?.into());
-        arguments.extend(["sweep", "chunk"].map(OsString::from));
-        arguments.push(self.folder.clone().into());
+        arguments.push(folder.join("shards/%{TASK_ID}.stderr").into());
+        arguments.extend(["--", "sh", "-c", TASK].map(OsString::from));
+        arguments.extend([program()?.into(), folder.into(), of.to_string().into()]);
         let id = hq::submit(&arguments.iter().map(OsString::as_os_str).collect::<Vec<&OsStr>>())?;
-        let record = JobRecord { id, plan: self.chunks.id().to_owned() };
-        let json = serde_json::to_string(&record).unwrap_or_default();
-        write_whole(&self.record(), json.as_bytes())
-            .map_err(|error| Failure::InputOutput(miette!("{error}; HyperQueue job {id} runs all the same")))?;
-        let (count, all) = (missing.len(), self.chunks.len());
-        complain(format_args!("{count} of {all} chunks are HyperQueue job {id}"));
-        Ok(Some(id))
+        complain(format_args!("{count} of {of} shards are HyperQueue job {id}"));
+        self.shards.array.job = Some(id);
+        let told = |error| Failure::InputOutput(miette!("{error}; HyperQueue job {id} runs all the same"));
+        self.shards.array.write(self.folder.path()).map_err(told)?;
+        Ok(id)
     }
 
-    /// Moves the bar to the points of the chunks that are there.
-    fn show(&self, before: u64) -> u64 {
-        let missing: u64 = self.chunks.missing().into_iter().map(|chunk| self.chunks.points(chunk)).sum();
-        let all: u64 = (0..self.chunks.len()).map(|chunk| self.chunks.points(chunk)).sum();
-        let done = all - missing;
-        self.bar.inc(done.saturating_sub(before));
-        done
+    /// Moves the bar to the part of the tasks that have ended.
+    fn show(&self, job: &Job) {
+        let (left, tasks) = (job.counts().waiting + job.counts().running, self.shards.lacking.len() as u64);
+        let (all, before) = (self.bar.length().unwrap_or_default(), self.folder.len() as u64);
+        let done = all.saturating_sub(before) * tasks.saturating_sub(left) / tasks.max(1);
+        self.bar.set_position(before + done);
     }
 
     /// Submits what is missing to a server that does not know a job; if that fails, the next look tries it again.
-    fn again(&self, id: u64, said: &mut Said) -> u64 {
-        if !std::mem::replace(&mut said.job, true) {
+    fn again(&mut self, id: u64, said: &mut Said) -> u64 {
+        if !mem::replace(&mut said.job, true) {
             complain(format_args!("HyperQueue no longer knows job {id}: what is missing is submitted again"));
         }
         match self.submit() {
             Ok(new) => {
                 said.job = false;
-                new.unwrap_or(id)
+                new
             }
             Err(failure) => {
-                if !std::mem::replace(&mut said.server, true) {
+                if !mem::replace(&mut said.server, true) {
                     complain(format_args!("{}; waiting", failure.message()));
                 }
                 id
@@ -177,7 +150,7 @@ impl Submission<'_> {
     }
 
     fn look(&self, id: u64, said: &mut Said) -> Result<Option<Job>, HqError> {
-        let job = hq::job(id)?.filter(|job| job.name() == self.name());
+        let job = hq::job(id)?.filter(|job| job.name() == self.shards.name);
         if job.as_ref().is_some_and(|job| job.counts().running == 0 && !job.is_over()) {
             said.workers(hq::workers()?);
         }
@@ -185,57 +158,55 @@ impl Submission<'_> {
         Ok(job)
     }
 
-    fn leave(&self, id: u64) -> Failure {
-        let missing = self.chunks.missing().len();
-        Failure::Verification(miette!(
+    fn leave(&mut self, id: u64) -> Result<(), Failure> {
+        self.gather()?;
+        Err(Failure::Verification(miette!(
             help = "the same command attaches again and writes the table; `hq job cancel {id}` ends the job, and what has rows stays",
-            "interrupted with {missing} of {} chunks missing; HyperQueue job {id} goes on",
-            self.chunks.len()
-        ))
+            "interrupted with {} of {} shards missing; HyperQueue job {id} goes on",
+            self.shards.lacking.len(),
+            self.shards.array.of
+        )))
     }
 
     /// The job is over: either all rows are there, or it says why not.
-    fn end(&self, id: u64, job: &Job, done: u64) -> Result<(), Failure> {
+    fn end(&mut self, id: u64, job: &Job) -> Result<(), Failure> {
         let counts = job.counts();
         for _ in 0..POLLS_AFTER_END {
-            if self.chunks.missing().is_empty() || counts.failed + counts.canceled > 0 || self.interruption.asked() {
+            if self.gather()? {
+                return Ok(());
+            }
+            if counts.failed + counts.canceled > 0 || self.interruption.asked() {
                 break;
             }
             thread::sleep(POLL_EVERY);
         }
-        self.show(done);
-        let _ = fs::remove_file(self.record());
-        let missing = self.chunks.missing();
-        if missing.is_empty() {
-            return Ok(());
-        }
         let again = "what has rows stays; the same command submits what is missing";
-        let count = missing.len();
+        let count = self.shards.lacking.len();
         match job.failed() {
             Some(task) => {
                 let why = self.complaint(task.id, task.error.as_deref());
                 let failed = counts.failed;
                 Err(Failure::InputOutput(miette!(
                     help = again,
-                    "{count} chunks are missing: {failed} tasks of HyperQueue job {id} failed, the first of chunk {}: {why}",
+                    "{count} shards are missing: {failed} tasks of HyperQueue job {id} failed, the first of shard {}: {why}",
                     task.id
                 )))
             }
             None if counts.canceled > 0 => Err(Failure::Verification(miette!(
                 help = again,
-                "HyperQueue job {id} was cancelled: {count} chunks are missing"
+                "HyperQueue job {id} was cancelled: {count} shards are missing"
             ))),
             None => Err(Failure::InputOutput(miette!(
-                help = "do workers see this folder, under this path? The same command submits what is missing",
-                "HyperQueue job {id} has ended, and {count} chunks have no rows in {}",
-                self.folder.display()
+                help = "do workers see this folder, under this path, and does the disk keep what they write? The same command submits what is missing",
+                "HyperQueue job {id} has ended, and {count} shards lack rows in {}",
+                self.shards.folder.display()
             ))),
         }
     }
 
     /// What a task said on standard error, else what HyperQueue says of it.
     fn complaint(&self, task: u64, error: Option<&str>) -> String {
-        let said = fs::read(self.chunks.path().join(format!("{task}.stderr"))).unwrap_or_default();
+        let said = fs::read(self.shards.folder.join(format!("shards/{task}.stderr"))).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let said = excerpt(said.trim(), 2000);
         let error = error.unwrap_or("it says nothing");

@@ -19,22 +19,24 @@ use super::{
 };
 use crate::explore::Residual;
 use crate::explore::sweep::{
-    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, PointRow, Reason,
-    Stopped, Study, StudyError, Table, TableError, Tabled, discard, gather,
+    BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study,
+    StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
 use crate::pool;
 use crate::report::plot::chart::{ChartError, of_study};
 use crate::units::Bytes;
 use clap::{Args, Subcommand};
-use engine::{Engine, EngineArguments};
+use engine::{Engine, EngineArguments, MOST_SHARDS};
 use hyperqueue::Submission;
 use miette::miette;
 use over::OverArguments;
 use std::{
-    fs,
+    ffi::OsString,
     io::{self, BufRead, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 /// Runs a study: every point of its axes, into one table.
@@ -55,6 +57,8 @@ Examples:
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --engine hq        # on workers of HyperQueue (`hq`)
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --engine slurm     # scripts for sbatch
   sealsim sweep status results/ghash-width                                            # how far any of them is
+  sealsim sweep studies/ghash-width.toml --out here --shard 1/4                       # a quarter, on this machine
+  sealsim sweep merge studies/ghash-width.toml here there --out results/ghash-width   # folders of several machines
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
   sealsim sweep merge studies/ghash-width.toml rows* --out results/ghash-width"
@@ -68,14 +72,18 @@ pub struct Arguments {
 
 #[derive(Debug, Args)]
 struct Whole {
-    /// The study: a TOML file.
-    #[arg(value_name = "STUDY", required = true)]
+    /// The study: a TOML file. May be left out for a folder that has one, to continue it.
+    #[arg(value_name = "STUDY")]
     study: Option<PathBuf>,
     #[command(flatten)]
     over: OverArguments,
     /// The folder of results; made if it is not there.
     #[arg(long, value_name = "FOLDER", required = true)]
     out: Option<PathBuf>,
+    /// Run one part of the study, the I-th of N, into a file of its own in the folder, which other shards may share. `sealsim sweep gather` writes the table of a
+    /// folder, `sealsim sweep merge` that of several.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["plot", "report", "engine", "chunk", "at_once"])]
+    shard: Option<Shard>,
     /// Draw what the study's `plot` asks for: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -91,8 +99,10 @@ struct Whole {
 
 const SHOWN: usize = 5;
 
-/// So often the chunks that are missing are submitted: those that come back damaged, again.
+/// So often the shards that are missing are submitted: those that come back damaged, again.
 const SUBMISSIONS: u32 = 3;
+/// How often a shard that another process runs is looked at.
+const POLL_EVERY: Duration = Duration::from_millis(500);
 
 const LONGEST_STUDY: Bytes = Bytes(1 << 20);
 
@@ -114,14 +124,14 @@ enum Piece {
         #[command(flatten)]
         over: OverArguments,
     },
-    /// Puts lines that `run-point` printed into a folder, and writes the table of what is there.
+    /// Puts lines that `run-point` printed, and rows of other folders of the study, into a folder, and writes the table of what is there.
     Merge {
         /// The study: a TOML file.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
         #[command(flatten)]
         over: OverArguments,
-        /// Files of lines.
+        /// Files of lines, and folders.
         #[arg(value_name = "ROWS")]
         rows: Vec<PathBuf>,
         /// The folder of results; made if it is not there.
@@ -129,16 +139,13 @@ enum Piece {
         out: PathBuf,
     },
     Status(status::Arguments),
-    /// Runs one chunk of a folder that `--engine hq` or `--engine slurm` has cut, and writes its rows there. Jobs do this.
+    /// What jobs of earlier versions ran.
+    #[command(hide = true)]
     Chunk {
-        /// The folder of results.
-        #[arg(value_name = "FOLDER")]
-        folder: PathBuf,
-        /// Which chunk, from 0; what `HQ_TASK_ID` says, if not given.
-        #[arg(value_name = "N")]
-        chunk: Option<u64>,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<OsString>,
     },
-    /// Takes the rows of all chunks that are there into the table. The last job of `--engine slurm` does this.
+    /// Takes the rows of all shards that are there, and writes the table. The last job of `--engine slurm` does this.
     Gather {
         /// The folder of results.
         #[arg(value_name = "FOLDER")]
@@ -193,19 +200,33 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (Some(Piece::RunPoint { study, over }), ..) => run_points(&read(study, over)?.0),
         (Some(Piece::Merge { study, over, rows, out }), ..) => merge(read(study, over)?, rows, out),
         (Some(Piece::Status(arguments)), ..) => status::run(arguments),
-        (Some(Piece::Chunk { folder, chunk }), ..) => run_chunk(folder, *chunk),
-        (Some(Piece::Gather { folder }), ..) => gather_folder(folder),
-        (None, Some(study), Some(out)) => sweep(whole, study, out),
-        (None, ..) => Err(Failure::Usage(miette!(
-            "give a study and --out, or one of plan, run-point, merge, status, chunk and gather"
-        ))),
+        (Some(Piece::Chunk { .. }), ..) => Err(no_chunks()),
+        (Some(Piece::Gather { folder }), ..) => merge(of_folder(folder, &OverArguments::default())?, &[], folder),
+        (None, study, Some(out)) => sweep(whole, study.as_deref(), out),
+        (None, ..) => {
+            Err(Failure::Usage(miette!("give a study and --out, or one of plan, run-point, merge, status and gather")))
+        }
     }
+}
+
+fn no_chunks() -> Failure {
+    let help =
+        "submit the sweep again: its jobs run `sealsim sweep --out FOLDER --shard I/N`, and rows that are there stay";
+    Failure::Usage(miette!(help = help, "`sweep chunk`: a sweep is no longer cut into chunks"))
 }
 
 /// Reads a study with what the command line lays over it; its text comes with it.
 fn read(path: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
     let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-    let text = over.over(text)?;
+    parsed(path, over.over(text)?)
+}
+
+/// The study of a folder, likewise. Whether it still means the same, the folder says when it is opened.
+fn of_folder(folder: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
+    parsed(folder, over.over(FolderRecord::read(folder)?.text)?)
+}
+
+fn parsed(path: &Path, text: String) -> Result<(Study, String), Failure> {
     let study = Study::read(&path.display().to_string(), &text).map_err(|error| match error {
         StudyError::Refused(error) => Failure::from(error),
         error => Failure::Config(miette!("{}: {error}", path.display())),
@@ -264,32 +285,22 @@ fn interrupted(done: impl std::fmt::Display) -> Failure {
     Failure::Verification(miette!("interrupted after {done} points; run the same command again to go on"))
 }
 
-fn merge((study, text): (Study, String), files: &[PathBuf], out: &Path) -> Result<(), Failure> {
-    let known: std::collections::HashSet<_> = study.points()?.map(|point| point.id).collect();
+fn merge((study, text): (Study, String), rows: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let mut folder = Folder::open(out, &study, &text)?;
-    for path in files {
-        let shown = path.display().to_string();
-        let file = fs::File::open(path).map_err(|error| Failure::input_output(&shown, &error))?;
-        for (text, number) in io::BufReader::new(BoundedLines::new(file)).lines().zip(1..) {
-            let text = text.map_err(|error| Failure::input_output(&shown, &error))?;
-            let refused =
-                |error: &dyn std::fmt::Display| Failure::InputOutput(miette!("{shown}, line {number}: {error}"));
-            let row: PointRow =
-                serde_json::from_str(&text).map_err(|error| refused(&excerpt(&error.to_string(), 200)))?;
-            if !known.contains(&row.point.id) {
-                return Err(refused(&format!("point {} is none of this study", row.point.id)));
-            }
-            folder.add(&row)?;
-        }
-    }
+    gathered(&study, &mut folder)?;
+    let mut gathering = Gathering::new(&study, &mut folder)?;
+    rows.iter().try_for_each(|path| gathering.take(path))?;
     finish(&study, &folder)
 }
 
-fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
+fn sweep(whole: &Whole, path: Option<&Path>, out: &Path) -> Result<(), Failure> {
     whole.engine.check()?;
-    let (study, text) = read(path, &whole.over)?;
+    let (study, text) = path.map_or_else(|| of_folder(out, &whole.over), |path| read(path, &whole.over))?;
     if whole.plot.is_some() && study.spec.plot.is_none() {
         return Err(Failure::Config(miette!("{}", ChartError::NoPlot)));
+    }
+    if let Some(shard) = whole.shard {
+        return run_shard(whole, shard, (&study, &text), out);
     }
     let plot = PlotFile::begin(whole.plot.as_ref())?;
     let mut folder = Folder::open(out, &study, &text)?;
@@ -297,11 +308,14 @@ fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
     let page = whole.begin(path, out)?;
     let interruption = Interruption::listen();
     match whole.engine.engine {
-        Engine::Local => local(whole, &study, &mut folder, &interruption)?,
+        Engine::Local => {
+            gathered(&study, &mut folder)?;
+            local(whole, &study, &mut folder, &interruption)?;
+        }
         Engine::Hq => on_workers(whole, &study, &mut folder, &interruption)?,
         Engine::Slurm => {
-            if let Some(chunks) = whole.engine.chunks(&study, &mut folder, slurm::MOST_JOBS, &interruption)? {
-                return slurm::write(&whole.engine, &chunks, &absolute(out)?);
+            if let Some(shards) = whole.engine.shards(&study, &mut folder, slurm::MOST_JOBS)? {
+                return slurm::write(&whole.engine, &shards);
             }
         }
     }
@@ -310,26 +324,40 @@ fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
     page.map_or(Ok(()), |page| page.write(&study_report(out)?, Ok))
 }
 
-/// Takes the rows of chunks into the folder, and says which are damaged.
-fn gathered(study: &Study, folder: &mut Folder) -> Result<(), Failure> {
+/// Runs a shard. Another process that runs it comes first; what that leaves is run here.
+fn run_shard(whole: &Whole, shard: Shard, (study, text): (&Study, &str), out: &Path) -> Result<(), Failure> {
+    let interruption = Interruption::listen();
+    let mut folder = loop {
+        match Folder::of_shard(out, study, text, shard) {
+            Err(FolderError::InUse { .. }) if !interruption.asked() => thread::sleep(POLL_EVERY),
+            folder => break folder?,
+        }
+    };
+    local(whole, study, &mut folder, &interruption)?;
+    let (points, rows) = (study.progress(&folder)?.0, shard.rows(out));
+    output::print(&format!("{points} points of shard {shard} have rows in {}\n", rows.display()));
+    Ok(())
+}
+
+/// Takes the rows of shards into the folder, and says which files are damaged; whether any is.
+fn gathered(study: &Study, folder: &mut Folder) -> Result<bool, Failure> {
     let damaged = gather(study, folder)?;
     for Damaged { path, why } in damaged.iter().take(SHOWN) {
         let text = format!("{why}: the points that are missing are run again; what was there is {}", path.display());
         output::complain(text);
     }
     if damaged.len() > SHOWN {
-        output::complain(format_args!("{} more chunks are damaged likewise", damaged.len() - SHOWN));
+        output::complain(format_args!("{} more files are damaged likewise", damaged.len() - SHOWN));
     }
-    Ok(())
+    Ok(!damaged.is_empty())
 }
 
+/// Runs what a folder lacks, over threads.
 fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
-    gathered(study, folder)?;
     let (total, done) = study.progress(folder)?;
-    let observer = || interruption.control();
     let bar = bar(total, POINTS).with_position(done);
     let threads = whole.threads.map_or_else(pool::threads, usize::from);
-    let result = study.sweep(folder, threads, &observer, &|| bar.inc(1));
+    let result = study.sweep(folder, threads, &|| interruption.control(), &|| bar.inc(1));
     bar.finish_and_clear();
     match result {
         Ok(()) => Ok(()),
@@ -341,60 +369,28 @@ fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Inter
 fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
     hq::workers()?;
     for _ in 0..SUBMISSIONS {
-        let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? else { return Ok(()) };
-        let total = study.progress(folder)?.0;
-        let planned = (0..chunks.len()).map(|chunk| chunks.points(chunk)).sum::<u64>();
-        let bar = bar(total, POINTS).with_position(total.saturating_sub(planned));
-        let path = absolute(folder.path())?;
-        let result = Submission { chunks: &chunks, folder: path, interruption, bar: &bar }.run();
+        let Some(shards) = whole.engine.shards(study, folder, MOST_SHARDS)? else { return Ok(()) };
+        let (total, done) = study.progress(folder)?;
+        let bar = bar(total, POINTS).with_position(done);
+        let result = Submission { study, folder: &mut *folder, shards, interruption, bar: &bar }.run();
         bar.finish_and_clear();
         result?;
     }
-    gathered(study, folder)?;
     let (total, done) = study.progress(folder)?;
     if done == total {
         return Ok(());
     }
     Err(Failure::InputOutput(miette!(
         help = "does the disk keep what workers write? What has rows stays; the same command submits what is missing",
-        "{} points have no rows, although their chunks were submitted {SUBMISSIONS} times",
+        "{} points have no rows, although their shards were submitted {SUBMISSIONS} times",
         total - done
     )))
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|error| Failure::input_output(&path.display().to_string(), &error))
-}
-
-fn run_chunk(folder: &Path, chunk: Option<u64>) -> Result<(), Failure> {
-    let told = || std::env::var("HQ_TASK_ID").ok()?.parse().ok();
-    let Some(chunk) = chunk.or_else(told) else {
-        return Err(Failure::Usage(miette!("which chunk? give its number behind the folder, or set HQ_TASK_ID")));
-    };
-    let study = FolderRecord::read(folder)?.study(folder)?;
-    let none = || FolderError::NoPlan { path: folder.display().to_string() };
-    let chunks = Chunks::read(folder, &study)?.ok_or_else(none)?;
-    let interruption = Interruption::listen();
-    let observer = || interruption.control();
-    match chunks.run(&study, chunk, &observer) {
-        Ok(_) => Ok(()),
-        Err(Ended::Stopped) => Err(Failure::Verification(miette!("chunk {chunk} was interrupted: it has no rows"))),
-        Err(ended) => Err(ended.into()),
-    }
-}
-
-fn gather_folder(path: &Path) -> Result<(), Failure> {
-    let record = FolderRecord::read(path)?;
-    let study = record.study(path)?;
-    let mut folder = Folder::open(path, &study, &record.text)?;
-    gathered(&study, &mut folder)?;
-    finish(&study, &folder)
-}
-
 impl Whole {
-    fn begin(&self, study: &Path, out: &Path) -> Result<Option<PageFile>, Failure> {
+    fn begin(&self, study: Option<&Path>, out: &Path) -> Result<Option<PageFile>, Failure> {
         let files = study_files(out);
-        let mut others = vec![("STUDY", Some(study)), ("--plot", self.plot.as_deref())];
+        let mut others = vec![("STUDY", study), ("--plot", self.plot.as_deref())];
         others.extend(files.iter().map(|path| ("--out", Some(path.as_path()))));
         self.report.as_deref().map(|path| PageFile::begin("--report", path, &others)).transpose()
     }

@@ -1,21 +1,21 @@
-//! `--engine slurm`: an array job of chunks and a job that writes the table, as two scripts.
+//! `--engine slurm`: an array job of shards and a job that writes the table, as two scripts.
 
 use super::{
     Failure,
     array::array,
-    engine::{EngineArguments, program},
+    engine::{EngineArguments, Shards, program},
 };
 use crate::cli::output;
-use crate::explore::sweep::Chunks;
-use crate::files::write_whole;
+use crate::{explore::sweep::ShardArray, files::write_whole};
 use miette::miette;
 use std::{fs, path::Path};
 
-/// The most jobs of an array, as Slurm comes: `MaxArraySize` is 1001, and the highest number is one less than that.
-pub(super) const MOST_JOBS: u64 = 1000;
+/// The most jobs of an array, as Slurm comes: `MaxArraySize` is 1001, which no number may reach.
+pub(super) const MOST_JOBS: u32 = 1000;
 
 /// Writes the scripts, and prints the commands that submit them.
-pub(super) fn write(arguments: &EngineArguments, chunks: &Chunks, folder: &Path) -> Result<(), Failure> {
+pub(super) fn write(arguments: &EngineArguments, shards: &Shards) -> Result<(), Failure> {
+    let Shards { name, array: ShardArray { of, .. }, lacking, folder } = shards;
     let scripts = folder.join("slurm");
     let named = |error: &std::io::Error| Failure::input_output(&scripts.display().to_string(), error);
     fs::create_dir_all(&scripts).map_err(|error| named(&error))?;
@@ -25,19 +25,23 @@ pub(super) fn write(arguments: &EngineArguments, chunks: &Chunks, folder: &Path)
     let limit = arguments.at_once.map_or_else(String::new, |limit| format!("%{limit}"));
     let logs = |name: &str| pattern(&format!("{place}/slurm/{name}"));
     let points = script(&[
-        format!("#SBATCH --job-name=sealsim-{}", chunks.id()),
-        format!("#SBATCH --array={}{limit}", array(&chunks.missing())),
+        format!("#SBATCH --job-name={name}"),
+        format!("#SBATCH --array={}{limit}", array(lacking)),
         "#SBATCH --ntasks=1".into(),
         "#SBATCH --cpus-per-task=1".into(),
-        // A chunk that was lost with its machine may run again.
+        // A shard that was lost with its machine may run again.
         "#SBATCH --requeue".into(),
         format!("#SBATCH --output=\"{}\"", logs("points-")? + "%a.out"),
         "set -euo pipefail".into(),
         format!("cd {}", quoted(&here)),
-        format!("exec {} sweep chunk {} \"$SLURM_ARRAY_TASK_ID\"", quoted(&program), quoted(&place)),
+        format!(
+            "exec {} sweep --out {} --shard \"$SLURM_ARRAY_TASK_ID/{of}\" --threads 1",
+            quoted(&program),
+            quoted(&place)
+        ),
     ]);
     let merge = script(&[
-        format!("#SBATCH --job-name=sealsim-{}-table", chunks.id()),
+        format!("#SBATCH --job-name={name}-table"),
         "#SBATCH --ntasks=1".into(),
         "#SBATCH --cpus-per-task=1".into(),
         format!("#SBATCH --output=\"{}\"", logs("merge.out")?),
@@ -55,10 +59,9 @@ pub(super) fn write(arguments: &EngineArguments, chunks: &Chunks, folder: &Path)
         script("merge.sbatch")
     ));
     output::complain(format_args!(
-        "{} of {} chunks are missing. These two commands run them and write the table; `sealsim sweep status {place}` says how far it \
+        "{} of {of} shards are missing. These two commands run them and write the table; `sealsim sweep status {place}` says how far it \
          is. What failed is submitted again by the same sweep and the same two commands",
-        chunks.missing().len(),
-        chunks.len()
+        lacking.len(),
     ));
     Ok(())
 }

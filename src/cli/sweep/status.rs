@@ -2,7 +2,7 @@
 
 use super::{Failure, array::array};
 use crate::cli::output;
-use crate::explore::sweep::{ChunkStatus, SweepStatus};
+use crate::explore::sweep::{ShardStatus, SweepStatus};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ enum StatusFormat {
     Json,
 }
 
-/// Missing chunks that a line names; JSON names all.
+/// Missing shards that a line names; JSON names all.
 const SHOWN: usize = 200;
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -46,10 +46,10 @@ fn text(status: &SweepStatus) -> String {
         text += &format!("; {refused} of those done have no figures");
     }
     text.push('\n');
-    if let Some(ChunkStatus { count, missing, .. }) = &status.chunks {
+    if let Some(ShardStatus { count, missing }) = &status.shards {
         text += &match missing.len() {
-            0 => format!("all {count} chunks are done\n"),
-            some => format!("{some} of {count} chunks are missing: {}\n", shown(missing)),
+            0 => format!("all {count} shards are done\n"),
+            some => format!("{some} of {count} shards are missing: {}\n", shown(missing)),
         };
     }
     if let Some(seconds) = status.seconds_since_last {
@@ -66,7 +66,7 @@ fn text(status: &SweepStatus) -> String {
     text
 }
 
-fn shown(missing: &[u64]) -> String {
+fn shown(missing: &[u32]) -> String {
     let text = array(missing);
     match text.char_indices().filter(|(_, letter)| *letter == ',').map(|(place, _)| place).find(|place| *place > SHOWN)
     {

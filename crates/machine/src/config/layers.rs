@@ -17,7 +17,7 @@ use super::tree::{Node, Value};
 use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::files::{Place, Refusal, Source};
 use crate::gcm::spec::GcmSpec;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 

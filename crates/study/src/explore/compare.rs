@@ -445,20 +445,20 @@ mod tests {
     fn a_comparison_that_is_stopped_gives_what_is_finished_and_the_next_does_the_rest() {
         let names = ["off", "h100-cc", "direct"];
         let (grid, candidates) = (grid(), candidates(&names));
-        let (whole, mut known) = (serde_json::to_value(figures(&names, 1)).unwrap(), BTreeMap::new());
+        let (whole, folder) = (serde_json::to_value(figures(&names, 1)).unwrap(), tempfile::tempdir().unwrap());
         for command in 1..=4 {
+            let finished = Finished::of(Ok(folder.path().join("below/pieces.jsonl")));
+            finished.resume();
             // Each command may do three pieces more than are known, which come first.
-            let (told, may) = (AtomicUsize::new(0), known.len() + 3);
+            let (told, may) = (AtomicUsize::new(0), finished.kept().0 + 3);
             let observer = || if told.load(Ordering::Relaxed) < may { Control::Continue } else { Control::Stop };
             let tell = |_| _ = told.fetch_add(1, Ordering::Relaxed);
-            // As a file keeps it.
-            let text = serde_json::to_string(&known).unwrap();
-            let finished = Finished::of(serde_json::from_str(&text).unwrap());
             let compared = compare(&candidates, &grid, 1, &finished, &observer, &tell).unwrap();
-            known = finished.into_pieces();
-            assert_eq!((compared.pieces, compared.unfinished, known.len()), (12, 12 - 3 * command, 3 * command));
+            let (known, kept) = finished.kept();
+            assert_eq!(kept, Ok(()));
+            assert_eq!((compared.pieces, compared.unfinished, known), (12, 12 - 3 * command, 3 * command));
             let made: usize = compared.designs.iter().map(|design| design.rows().len()).sum();
-            assert_eq!(made, known.len());
+            assert_eq!(made, known);
             if compared.unfinished == 0 {
                 assert_eq!(serde_json::to_value(compared.designs).unwrap(), whole);
             }

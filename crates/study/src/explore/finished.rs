@@ -1,25 +1,65 @@
-//! Pieces of a long answer: those that are finished when it is interrupted are kept, and need not be done again.
+//! Pieces of a long answer: those that are finished when it ends early are kept in a [`Store`], and need not be done again.
 
-use crate::{pool, sim::Control};
+use super::sweep::{FolderError, Store, each_line};
+use crate::{pool, sim::Control, table::PointId};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    fs::{self, File},
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// Finished pieces, by what identifies them: all that they depend on.
 #[derive(Debug)]
-pub struct Finished<T>(Mutex<BTreeMap<String, T>>);
+pub struct Finished<T>(Mutex<Pieces<T>>);
 
+#[derive(Debug)]
+struct Pieces<T> {
+    known: BTreeMap<PointId, T>,
+    /// The file that keeps them, which is made for the first; else why there is none.
+    file: Result<PathBuf, String>,
+    store: Option<Store>,
+}
+
+/// A piece as a line.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    id: PointId,
+    piece: T,
+}
+
+/// In memory alone.
 impl<T> Default for Finished<T> {
     fn default() -> Self {
-        Self::of(BTreeMap::new())
+        Self::of(Err(String::new()))
     }
 }
 
 impl<T> Finished<T> {
-    /// Pieces that an earlier command has finished.
-    pub const fn of(pieces: BTreeMap<String, T>) -> Self {
-        Self(Mutex::new(pieces))
+    /// Nothing as yet. A file keeps what will be, unless the reason is given why there is none.
+    pub const fn of(file: Result<PathBuf, String>) -> Self {
+        Self(Mutex::new(Pieces { known: BTreeMap::new(), file, store: None }))
+    }
+
+    /// Takes what earlier processes have left in the file, up to what is damaged.
+    pub fn resume(&self) -> bool
+    where
+        T: DeserializeOwned,
+    {
+        let mut pieces = self.pieces();
+        let Pieces { known, file, .. } = &mut *pieces;
+        if let Ok(path) = file
+            && let Ok(lines) = File::open(&path)
+        {
+            let _ = each_line(path, lines, &mut |line| {
+                let Kept { id, piece } = line.read(|text| serde_json::from_slice(text))?;
+                known.insert(id, piece);
+                Ok(())
+            });
+        }
+        !known.is_empty()
     }
 
     /// A piece, if it is finished.
@@ -27,22 +67,57 @@ impl<T> Finished<T> {
     where
         T: Clone,
     {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.pieces().known.get(&identity(key)).cloned()
     }
 
-    pub(super) fn keep(&self, key: String, piece: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, piece);
+    pub(super) fn keep(&self, key: &str, piece: T)
+    where
+        T: Serialize,
+    {
+        let (mut pieces, id) = (self.pieces(), identity(key));
+        if let Err(error) = pieces.write(id, &piece) {
+            pieces.file = Err(error.to_string());
+        }
+        pieces.known.insert(id, piece);
     }
 
-    /// All that are finished by now.
-    pub fn into_pieces(self) -> BTreeMap<String, T> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// How many are finished, and why they are not kept, if they are not.
+    pub fn kept(&self) -> (usize, Result<(), String>) {
+        let pieces = self.pieces();
+        (pieces.known.len(), pieces.file.clone().map(|_| ()))
     }
+
+    /// The answer is whole: nothing needs to be kept.
+    pub fn discard(self) {
+        if let Ok(path) = &self.pieces().file {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, Pieces<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Serialize> Pieces<T> {
+    fn write(&mut self, id: PointId, piece: &T) -> Result<(), FolderError> {
+        let Ok(path) = &self.file else { return Ok(()) };
+        let store = match &mut self.store {
+            Some(store) => store,
+            none => none.insert(Store::of_whatever(path)?),
+        };
+        store.add(id, || serde_json::to_vec(&Kept { id, piece }))
+    }
+}
+
+fn identity(key: &str) -> PointId {
+    let digest = Sha256::digest(key);
+    PointId(std::array::from_fn(|place| digest[place]))
 }
 
 pub(super) trait Piece {
     /// What comes of it.
-    type Answer: Clone + Send;
+    type Answer: Clone + Send + Serialize;
     type Error: Send;
 
     /// All that its answer depends on.
@@ -71,10 +146,44 @@ pub(super) fn each<P: Piece + Sync>(
             None => piece.answer(observer)?,
         };
         if let Some(answer) = &answer {
-            finished.keep(key, answer.clone());
+            finished.keep(&key, answer.clone());
             progress(piece.cost() as f64 / whole);
         }
         Ok(answer)
     };
     pool::map(pieces, threads, P::cost, one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_come_back_up_to_what_is_damaged_and_later_ones_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/pieces.jsonl");
+        let again = || {
+            let finished = Finished::<u64>::of(Ok(path.clone()));
+            (finished.resume(), finished)
+        };
+        let (resumed, finished) = again();
+        assert!(!resumed && !path.exists());
+        ["a", "b", "c"].iter().zip(1..).for_each(|(key, piece)| finished.keep(key, piece));
+        // Another command of the same question is at it: what this one has finished it has in memory.
+        let (resumed, other) = again();
+        other.keep("d", 4);
+        assert!(resumed && other.known("d") == Some(4) && other.kept().1.unwrap_err().contains("in use"));
+        drop(finished);
+        let lines = fs::read_to_string(&path).unwrap();
+        let second = lines.lines().nth(1).unwrap();
+        fs::write(&path, lines.replace(second, "dear")).unwrap();
+        let (_, finished) = again();
+        assert_eq!(["a", "b", "c"].map(|key| finished.known(key)), [Some(1), None, None]);
+        finished.keep("b", 2);
+        assert_eq!(finished.kept(), (2, Ok(())));
+        drop(finished);
+        assert_eq!(again().1.known("b"), Some(2));
+        again().1.discard();
+        assert!(!path.exists());
+    }
 }

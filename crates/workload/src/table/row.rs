@@ -61,6 +61,15 @@ impl PointRow {
     pub fn of_json(line: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(line)
     }
+
+    /// Which point a line is of; all else in it is passed over.
+    pub fn id_of_json(line: &[u8]) -> Result<PointId, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Known {
+            id: PointId,
+        }
+        serde_json::from_slice(line).map(|Known { id }| id)
+    }
 }
 
 /// Columns that folders of studies may have under another name.

@@ -397,7 +397,7 @@ impl Runner<'_> {
             Some(rate) => rate,
             None => {
                 let rate = self.simulated(base, settings)?;
-                self.finished.keep(key, rate.clone());
+                self.finished.keep(&key, rate.clone());
                 rate
             }
         };

@@ -182,18 +182,18 @@ fn what_a_design_overrides_swings_in_the_design_by_what_setting_it_gives() {
 fn what_was_stopped_goes_on_with_what_is_finished() {
     let question = question(&["direct"], 2);
     let whole = ask(&question, 1);
-    let (mut pieces, mut turns) = (BTreeMap::new(), 0);
+    let (folder, mut turns) = (tempfile::tempdir().unwrap(), 0);
     loop {
         let asked = AtomicUsize::new(0);
         let observer = || {
             let stop = asked.fetch_add(1, Ordering::Relaxed) > 400;
             if stop { Control::Stop } else { Control::Continue }
         };
-        let finished = Finished::of(pieces);
+        let finished = Finished::of(Ok(folder.path().join("pieces.jsonl")));
+        assert_eq!(finished.resume(), turns > 0);
         let told = Mutex::new(0.0);
         let answer = sensitivity(&question, 1, &finished, &observer, &|part| *told.lock().unwrap() += part);
         let before = turns;
-        pieces = finished.into_pieces();
         turns += 1;
         match answer {
             Ok(answer) => {
@@ -201,7 +201,9 @@ fn what_was_stopped_goes_on_with_what_is_finished() {
                 assert!(turns > 2 && *told.lock().unwrap() > 0.99, "{turns} turns");
                 return;
             }
-            Err(SensitivityError::Stopped { of }) => assert!(pieces.len() < of && before < 100, "{}", pieces.len()),
+            Err(SensitivityError::Stopped { of }) => {
+                assert!(finished.kept().0 < of && before < 100, "{:?}", finished.kept())
+            }
             Err(error) => panic!("{error}"),
         }
     }

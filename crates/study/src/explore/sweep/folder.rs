@@ -1,12 +1,19 @@
-//! A folder of results: which study it belongs to, and one line per point that has run.
+//! A folder of results: which study it belongs to, and the rows of points that have run.
 //!
-//! The lines stay in their file: of a point that has run, memory holds no more than its identity and where its line is.
+//! ```text
+//!   FOLDER/study.json             the study
+//!   FOLDER/points.jsonl           rows of whoever has the folder's lock
+//!   FOLDER/shards/3-of-8.jsonl    rows of who runs a shard: it has the lock of this file alone
+//! ```
 
 use super::column::AxisColumn;
 use super::folder_error::{FolderError, failed};
-use super::lines::BoundedLines;
+use super::lines::each_line;
 use super::partial::write_whole;
+use super::shard::{SHARDS, Shard};
+use super::store::Store;
 use super::study::Study;
+use super::table::TableError;
 use crate::explore::{
     simulator::simulator,
     uncertainty::{Numbers, Residual},
@@ -16,9 +23,10 @@ use crate::table::PointId;
 use crate::table::PointRow;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What a folder says of itself, in `study.json`.
@@ -39,15 +47,15 @@ pub struct FolderRecord {
     pub residuals: Vec<Residual>,
 }
 
-/// An open folder. It is locked against other sweeps while it is open.
+/// An open folder. What its rows are written into is locked against other sweeps while it is open.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    lines: File,
-    /// Bytes of whole lines.
-    length: u64,
-    /// By point: where its line begins, and how long it is.
-    done: HashMap<PointId, (u64, u32)>,
+    store: Store,
+    /// The shard that runs into it; none for the whole study.
+    shard: Option<Shard>,
+    /// For a shard: points of which the folder has rows elsewhere.
+    elsewhere: HashSet<PointId>,
 }
 
 pub(super) const RECORD: &str = "study.json";
@@ -66,11 +74,8 @@ impl FolderRecord {
             }
             error => FolderError::Record(error),
         })?;
-        serde_json::from_str(&text).map_err(|error| FolderError::Line {
-            path: path.display().to_string(),
-            line: 1,
-            error,
-        })
+        let wrong = |error| FolderError::Line { path: path.display().to_string(), line: 1, error };
+        serde_json::from_str(&text).map_err(wrong)
     }
 
     pub(super) fn of(study: &Study, text: &str) -> Self {
@@ -85,6 +90,21 @@ impl FolderRecord {
             max: spec.objectives.max.clone(),
             residuals: study.residuals(),
         }
+    }
+
+    /// The study of a folder, as the folder keeps it.
+    ///
+    /// # Errors
+    /// If it cannot be read, or means something else by now: a design that it names has changed, or the simulator.
+    pub fn study(&self, folder: &Path) -> Result<Study, TableError> {
+        let study = Study::read(&folder.display().to_string(), &self.text)?;
+        Self::of(&study, &self.text).agrees(self, folder)?;
+        Ok(study)
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), FolderError> {
+        let json = serde_json::to_string_pretty(self).map_err(|error| failed(folder)(error.into()))?;
+        write_whole(&folder.join(RECORD), json.as_bytes())
     }
 
     /// Whether results of `other` may lie next to those of `self`.
@@ -103,23 +123,24 @@ impl FolderRecord {
 impl Folder {
     /// Opens a folder for a study, or makes it.
     pub fn open(path: &Path, study: &Study, text: &str) -> Result<Self, FolderError> {
-        fs::create_dir_all(path).map_err(failed(path))?;
-        let known = match FolderRecord::read(path) {
-            Ok(known) => Some(known),
-            Err(FolderError::NoStudy { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let record = FolderRecord::of(study, text);
-        match &known {
-            Some(known) => record.agrees(known, path)?,
-            None => nothing_foreign(path)?,
+        let record = missing_record(path, study, text)?;
+        let store = Store::open(&path.join(LINES))?;
+        record.map_or(Ok(()), |record| record.write(path))?;
+        Ok(Self { path: path.to_owned(), store, shard: None, elsewhere: HashSet::new() })
+    }
+
+    /// Opens a folder for a shard of a study, or makes it. Others may do so for other shards, and one for the whole study.
+    pub fn of_shard(path: &Path, study: &Study, text: &str, shard: Shard) -> Result<Self, FolderError> {
+        missing_record(path, study, text)?.map_or(Ok(()), |record| record.write(path))?;
+        let mut elsewhere = HashSet::new();
+        let lines = path.join(LINES);
+        if let Some(file) = there(&lines)? {
+            each_line(&lines, file, &mut |line| {
+                elsewhere.insert(line.read(PointRow::id_of_json)?);
+                Ok(())
+            })?;
         }
-        let folder = Self::attach(path)?;
-        if known.is_none() {
-            let json = serde_json::to_string_pretty(&record).map_err(|error| failed(path)(error.into()))?;
-            write_whole(&path.join(RECORD), json.as_bytes())?;
-        }
-        Ok(folder)
+        Ok(Self { path: path.to_owned(), store: Store::of_whatever(&shard.rows(path))?, shard: Some(shard), elsewhere })
     }
 
     /// What draws gave, by point and column, as the folder has it now; nothing of points without.
@@ -131,77 +152,39 @@ impl Folder {
             draws: Numbers,
         }
         let file = path.join(LINES);
-        let lines = BufReader::new(BoundedLines::new(File::open(&file).map_err(failed(&file))?)).lines();
         let mut all = HashMap::new();
-        for (line, number) in lines.zip(1..) {
-            let line = line.map_err(failed(&file))?;
-            let Known { id, draws } = serde_json::from_str(&line).map_err(|error| wrong_line(&file, number, error))?;
+        each_line(&file, File::open(&file).map_err(failed(&file))?, &mut |line| {
+            let Known { id, draws } = line.read(|text| serde_json::from_slice(text))?;
             if !draws.is_empty() {
                 all.insert(id.to_string(), draws);
             }
-        }
+            Ok(())
+        })?;
         Ok(all)
     }
 
-    fn attach(path: &Path) -> Result<Self, FolderError> {
-        let file = path.join(LINES);
-        let mut options = OpenOptions::new();
-        let lines = options.create(true).read(true).append(true).open(&file).map_err(failed(&file))?;
-        match lines.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(FolderError::InUse { path: path.display().to_string() }),
-            Err(TryLockError::Error(error)) => return Err(failed(&file)(error)),
-        }
-        let mut folder = Self { path: path.to_owned(), lines, length: 0, done: HashMap::new() };
-        folder.read_lines(&file)?;
-        folder.lines.set_len(folder.length).map_err(failed(&file))?;
-        Ok(folder)
-    }
-
-    /// Reads all lines. Only the last may be cut short, by a kill.
-    fn read_lines(&mut self, file: &Path) -> Result<(), FolderError> {
-        #[derive(Deserialize)]
-        struct Known {
-            id: PointId,
-        }
-        let mut number = 0;
-        let mut reader = BufReader::new(BoundedLines::new(&self.lines));
-        let mut line = String::new();
-        while reader.read_line(&mut line).map_err(failed(file))? > 0 {
-            number += 1;
-            if !line.ends_with('\n') {
-                break;
-            }
-            let known: Known = serde_json::from_str(&line).map_err(|error| wrong_line(file, number, error))?;
-            self.done.insert(known.id, (self.length, line.len() as u32));
-            self.length += line.len() as u64;
-            line.clear();
-        }
-        Ok(())
+    /// Which of so many numbers of points are this folder's to run.
+    pub(super) fn numbers(&self, most: u64) -> Range<u64> {
+        self.shard.map_or(0..most, |shard| shard.numbers(most))
     }
 
     /// Whether a point has run.
     pub fn has(&self, id: PointId) -> bool {
-        self.done.contains_key(&id)
+        self.store.has(id) || self.elsewhere.contains(&id)
     }
 
     /// How many points have run.
     pub fn len(&self) -> usize {
-        self.done.len()
+        self.store.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.done.is_empty()
+        self.store.is_empty()
     }
 
     /// What came of a point, if it has run.
     pub fn row(&self, id: PointId) -> Result<Option<PointRow>, FolderError> {
-        let Some(&(start, length)) = self.done.get(&id) else { return Ok(None) };
-        let file = self.path.join(LINES);
-        let mut line = vec![0; length as usize];
-        let mut lines = &self.lines;
-        lines.seek(SeekFrom::Start(start)).and_then(|_| lines.read_exact(&mut line)).map_err(failed(&file))?;
-        PointRow::of_json(&line).map(Some).map_err(|error| wrong_line(&file, 0, error))
+        self.store.line(id, PointRow::of_json)
     }
 
     /// Adds a row, if it is new, and sees it to the file.
@@ -209,25 +192,12 @@ impl Folder {
     /// # Errors
     /// If it cannot be written; what was written before is still there.
     pub fn add(&mut self, row: &PointRow) -> Result<(), FolderError> {
-        if self.has(row.point.id) {
-            return Ok(());
-        }
-        let file = self.path.join(LINES);
-        let mut line = row.to_json().map_err(|error| failed(&file)(error.into()))?;
-        line.push(b'\n');
-        if let Err(error) = self.lines.write_all(&line) {
-            // Half a line would be taken for a kill's; without it the file is as it was.
-            let _ = self.lines.set_len(self.length);
-            return Err(failed(&file)(error));
-        }
-        self.done.insert(row.point.id, (self.length, line.len() as u32));
-        self.length += line.len() as u64;
-        Ok(())
+        self.store.add(row.point.id, || row.to_json())
     }
 
-    /// Waits until all lines are on the disk.
+    /// Waits until all rows are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
-        self.lines.sync_data().map_err(failed(&self.path.join(LINES)))
+        self.store.sync()
     }
 
     pub fn path(&self) -> &Path {
@@ -235,18 +205,35 @@ impl Folder {
     }
 }
 
-fn wrong_line(file: &Path, line: usize, error: serde_json::Error) -> FolderError {
-    FolderError::Line { path: file.display().to_string(), line, error }
+/// A file, if it is there.
+pub(super) fn there(path: &Path) -> Result<Option<File>, FolderError> {
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file.map(Some).map_err(failed(path)),
+    }
+}
+
+/// Makes a folder if it is not there; the record that it is to get, if it has none of this study.
+fn missing_record(path: &Path, study: &Study, text: &str) -> Result<Option<FolderRecord>, FolderError> {
+    fs::create_dir_all(path).map_err(failed(path))?;
+    let record = FolderRecord::of(study, text);
+    match FolderRecord::read(path) {
+        Ok(known) => record.agrees(&known, path).map(|()| None),
+        Err(FolderError::NoStudy { .. }) => nothing_foreign(path).map(|()| Some(record)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Refuses a folder with files that are not results. A sweep that was killed before it said which study it is has left no more than an
-/// empty file of lines and a record that is not whole.
+/// empty file of lines and a record that is not whole; shards that begin at once all write the same record.
 fn nothing_foreign(path: &Path) -> Result<(), FolderError> {
     for entry in fs::read_dir(path).map_err(failed(path))? {
         let entry = entry.map_err(failed(path))?;
         let empty = || entry.metadata().map(|data| data.len() == 0);
         let name = entry.file_name();
-        let own = is_under_way(&name.to_string_lossy()) || (name == LINES && empty().map_err(failed(path))?);
+        let shared = name == RECORD || name == SHARDS;
+        let own =
+            shared || is_under_way(&name.to_string_lossy()) || (name == LINES && empty().map_err(failed(path))?);
         if !own {
             return Err(FolderError::Foreign { path: path.display().to_string() });
         }
@@ -294,14 +281,6 @@ mod tests {
             drop(folder);
             folder = Folder::open(place.path(), &study, STUDY).unwrap();
         }
-    }
-
-    #[test]
-    fn what_memory_holds_of_a_point_that_has_run_has_a_fixed_size() {
-        // Identity and place of the line. Hash tables of the standard library are at least seven sixteenths full after they have
-        // grown, and take one byte more per slot.
-        let slot = size_of::<(PointId, (u64, u32))>();
-        assert!((slot + 1) * 16 / 7 <= 96, "{slot}");
     }
 
     #[test]

@@ -49,24 +49,21 @@ pub enum FolderError {
         line: usize,
         id: PointId,
     },
-    /// A plan of chunks that was changed.
-    #[error("{path} is not as it was written: its runs of points overlap or leave the study")]
-    Plan { path: String },
-    /// A plan that is not there.
-    #[error(
-        "{path} has no plan of chunks: `sealsim sweep STUDY --out FOLDER --engine hq` or `--engine slurm` makes one"
-    )]
-    NoPlan { path: String },
-    #[error("{path} has {count} chunks, from 0: there is no chunk {chunk}")]
-    NoChunk {
-        path: String,
-        /// Which was asked for.
-        chunk: u64,
-        count: u64,
-    },
     /// Another process writes there.
     #[error("{path} is in use by another sweep")]
     InUse { path: String },
+}
+
+impl FolderError {
+    /// Whether a file of rows holds anything but rows of its study.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Line { .. } | Self::Stranger { .. } => true,
+            // No UTF-8, or a line longer than any row.
+            Self::InputOutput { error, .. } => error.kind() == io::ErrorKind::InvalidData,
+            _ => false,
+        }
+    }
 }
 
 /// What to do about a file that cannot grow.

@@ -1,7 +1,11 @@
 //! Lines of points and rows, from files and from standard input: any number of them, none longer than a bound.
 
+use super::folder_error::{FolderError, failed};
 use crate::units::Bytes;
-use std::io::{self, Read};
+use std::{
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+};
 
 /// The longest line of points, rows and tables.
 pub const LONGEST_LINE: Bytes = Bytes(1 << 20);
@@ -36,6 +40,42 @@ impl<R: Read> Read for BoundedLines<R> {
         }
         Ok(read)
     }
+}
+
+/// A line of a file, with its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+    /// From 1.
+    pub number: usize,
+    /// Bytes before it.
+    pub start: u64,
+}
+
+impl Line<'_> {
+    /// What `read` makes of it.
+    pub fn read<T>(&self, read: impl Fn(&[u8]) -> Result<T, serde_json::Error>) -> Result<T, FolderError> {
+        let wrong = |error| FolderError::Line { path: self.path.display().to_string(), line: self.number, error };
+        read(self.text.as_bytes()).map_err(wrong)
+    }
+}
+
+/// Calls `take` with each whole line of a file, and says where the last one ends: one that is cut short, by a kill, is none.
+pub fn each_line(
+    path: &Path,
+    file: impl Read,
+    take: &mut dyn FnMut(Line<'_>) -> Result<(), FolderError>,
+) -> Result<u64, FolderError> {
+    let (mut reader, mut text) = (BufReader::new(BoundedLines::new(file)), String::new());
+    let (mut start, mut number) = (0, 0);
+    while reader.read_line(&mut text).map_err(failed(path))? > 0 && text.ends_with('\n') {
+        number += 1;
+        take(Line { path, text: &text, number, start })?;
+        start += text.len() as u64;
+        text.clear();
+    }
+    Ok(start)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   studies/x.toml --> Study --> points --> run, over threads --> folder: points.jsonl   one line per point, as they end
-//!                       axes      id each      a PointRow each             |
+//!                       axes      id each      a PointRow each             |  shards/3-of-8.jsonl             likewise, by shard
 //!                                                                     +--> points.csv, points.parquet   in the study's order
 //! ```
 //!
@@ -16,7 +16,6 @@
 //! | while tables are written | the rows of one group of the Parquet file |
 
 mod axis;
-mod chunks;
 mod column;
 mod figures;
 mod folder;
@@ -30,23 +29,27 @@ mod points;
 mod read;
 mod run;
 mod select;
+mod shard;
 mod status;
+mod store;
 mod study;
 mod table;
 
 pub use crate::table::PointId;
 pub use crate::table::{Point, PointRow};
 pub use axis::{AxisError, AxisSpec};
-pub use chunks::{Chunks, Damaged, MOST_CHUNKS, chunk_size, discard, gather};
 pub use column::AxisColumn;
 pub use figures::Stopped;
 pub use folder::{Folder, FolderRecord};
 pub use folder_error::FolderError;
 pub use heading::Heading;
+pub(super) use lines::each_line;
 pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
 pub use run::{Ended, Reason, Tabled};
 pub use select::{Group, ON_FRONT, Selection, Together, Where};
-pub use status::{ChunkStatus, SweepStatus};
+pub use shard::{Damaged, Gathering, Shard, ShardArray, discard, gather};
+pub use status::{ShardStatus, SweepStatus};
+pub use store::Store;
 pub use study::{DRAWS, Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

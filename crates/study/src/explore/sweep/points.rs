@@ -7,9 +7,8 @@ use crate::table::Point;
 use crate::table::PointId;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 /// A group of axes that advance together.
 struct Group {
@@ -17,39 +16,20 @@ struct Group {
     length: usize,
 }
 
-/// Points whose numbers follow each other, and whose places in the study do too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Run {
-    /// The number of the first.
-    pub number: u64,
-    /// The place of the first.
-    pub index: u64,
-    pub length: u64,
-}
-
 /// Which value each axis has, by number. Random choices are drawn in the order of numbers.
 struct Drawing {
     groups: Vec<Group>,
     axes: usize,
     random: Option<ChaCha8Rng>,
-    /// The number that is drawn next.
-    next: u64,
 }
 
 impl Drawing {
     fn new(study: &Study) -> Self {
         let random = study.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
-        Self { groups: groups(&study.spec.axis, &study.values), axes: study.values.len(), random, next: 0 }
+        Self { groups: groups(&study.spec.axis, &study.values), axes: study.values.len(), random }
     }
 
     fn choices(&mut self, number: u64) -> Vec<usize> {
-        while self.random.is_some() && self.next < number {
-            self.draw(self.next);
-        }
-        self.draw(number)
-    }
-
-    fn draw(&mut self, number: u64) -> Vec<usize> {
         let mut choices = vec![0; self.axes];
         let mut rest = number;
         for group in self.groups.iter().rev() {
@@ -60,7 +40,6 @@ impl Drawing {
             rest /= group.length as u64;
             group.axes.iter().for_each(|axis| choices[*axis] = choice);
         }
-        self.next = number + 1;
         choices
     }
 }
@@ -98,7 +77,7 @@ impl Study {
 
     /// All points, each once.
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
-        Ok(self.numbered()?.map(|(_, point)| point))
+        Ok(self.numbered(0..self.most_points()?).map(|(_, point)| point))
     }
 
     /// How many points there are. Where none can come twice, nothing is enumerated.
@@ -106,28 +85,19 @@ impl Study {
         if self.may_repeat() { Ok(self.points()?.count() as u64) } else { self.most_points() }
     }
 
-    /// All points, each once, with its number among the choices that there are.
-    pub(super) fn numbered(&self) -> Result<impl Iterator<Item = (u64, Point)>, StudyError> {
-        let (most, mut drawing) = (self.most_points()?, Drawing::new(self));
-        let mut seen = HashSet::new();
-        let may_repeat = self.may_repeat();
-        let points = (0..most).filter_map(move |number| {
+    /// Points by their numbers among the choices that there are, each where it first comes. Those before a range cost nothing, unless one of them
+    /// may come again in it.
+    pub(super) fn numbered(&self, numbers: Range<u64>) -> impl Iterator<Item = (u64, Point)> {
+        let (mut drawing, mut seen, may_repeat) = (Drawing::new(self), HashSet::new(), self.may_repeat());
+        let first = if may_repeat { 0 } else { numbers.start };
+        let points = (first..numbers.end).filter_map(move |number| {
             let settings = self.settings(&drawing.choices(number));
             let id = self.id(&settings);
             let new = !may_repeat || seen.insert(id);
             new.then_some((number, id, settings))
         });
-        Ok(points.zip(0..).map(|((number, id, settings), index)| (number, Point { index, id, settings })))
-    }
-
-    /// The points of runs of numbers, which ascend. Those before them cost next to nothing.
-    pub(super) fn points_of<'a>(&'a self, runs: &'a [Run]) -> impl Iterator<Item = Point> + 'a {
-        let mut drawing = Drawing::new(self);
-        let numbers = runs.iter().flat_map(|run| (run.number..run.number.saturating_add(run.length)).zip(run.index..));
-        numbers.map(move |(number, index)| {
-            let settings = self.settings(&drawing.choices(number));
-            Point { index, id: self.id(&settings), settings }
-        })
+        let points = points.zip(first..).map(|((number, id, settings), index)| (number, Point { index, id, settings }));
+        points.skip_while(move |(number, _)| *number < numbers.start)
     }
 
     /// Whether two choices may give one point.
@@ -148,7 +118,8 @@ impl Study {
         settings
     }
 
-    fn id(&self, settings: &[(String, Option<String>)]) -> PointId {
+    /// What identifies a point with these settings.
+    pub(super) fn id(&self, settings: &[(String, Option<String>)]) -> PointId {
         let mut hash = Sha256::new();
         hash.update(&self.base_digest);
         for (path, value) in settings.iter().filter_map(|(path, value)| Some((path, value.as_ref()?))) {

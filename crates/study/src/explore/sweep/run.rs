@@ -7,7 +7,7 @@ use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
 use super::table::{Table, TableError, TableWriter, columns, values};
 use crate::sim::Control;
-use crate::table::PointRow;
+use crate::table::{Point, PointRow};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -64,13 +64,25 @@ fn kind(message: &str) -> impl Iterator<Item = &str> {
     message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()) && !word.ends_with('B'))
 }
 
+impl From<StudyError> for Ended {
+    fn from(error: StudyError) -> Self {
+        Self::Study(error)
+    }
+}
+
 impl Study {
-    /// How many points there are, and how many of them a folder has.
-    pub fn progress(&self, folder: &Folder) -> Result<(u64, u64), StudyError> {
-        Ok(self.points()?.fold((0, 0), |(all, done), point| (all + 1, done + u64::from(folder.has(point.id)))))
+    /// The points that are a folder's to run.
+    fn points_of(&self, folder: &Folder) -> Result<impl Iterator<Item = Point> + use<'_>, StudyError> {
+        Ok(self.numbered(folder.numbers(self.most_points()?)).map(|(_, point)| point))
     }
 
-    /// Runs the points that a folder does not have, and calls `done` after each. Nothing that is done is lost by whatever ends it.
+    /// How many points are a folder's to run, and how many of them it has.
+    pub fn progress(&self, folder: &Folder) -> Result<(u64, u64), StudyError> {
+        let count = |(all, done), point: Point| (all + 1, done + u64::from(folder.has(point.id)));
+        Ok(self.points_of(folder)?.fold((0, 0), count))
+    }
+
+    /// Runs the points that are a folder's and that it does not have, and calls `done` after each. Nothing that is done is lost by whatever ends it.
     pub fn sweep(
         &self,
         folder: &mut Folder,
@@ -78,7 +90,7 @@ impl Study {
         observer: &(dyn Fn() -> Control + Sync),
         done: &(dyn Fn() + Sync),
     ) -> Result<(), Ended> {
-        let (points, folder) = (Mutex::new(self.points().map_err(Ended::Study)?), Mutex::new(folder));
+        let (points, folder) = (Mutex::new(self.points_of(folder)?), Mutex::new(folder));
         let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
         let next = || {
             let mut points = points.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,15 +1,14 @@
 //! How far a sweep is, whatever runs it. The folder is not locked, and nothing in it is changed.
 
-use super::chunks::{Chunks, row_files};
-use super::folder::{FolderRecord, LINES, RECORD};
-use super::folder_error::{FolderError, failed};
-use super::lines::BoundedLines;
+use super::folder::{FolderRecord, LINES, RECORD, there};
+use super::folder_error::FolderError;
+use super::lines::each_line;
+use super::shard::{ShardArray, files};
 use super::table::TableError;
 use crate::table::PointId;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::collections::HashSet;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -25,22 +24,20 @@ pub struct SweepStatus {
     pub done: u64,
     /// Those of them without figures.
     pub refused: u64,
-    /// The chunks, if the points were split into some.
-    pub chunks: Option<ChunkStatus>,
+    /// The shards, if the points were split into some for a scheduler.
+    pub shards: Option<ShardStatus>,
     /// Seconds since the last rows came.
     pub seconds_since_last: Option<f64>,
-    /// Points per second in the last minute of work, if it is known.
+    /// Points per second of what ran in the last minute of work, if it is known.
     pub points_per_second: Option<f64>,
 }
 
-/// How far chunks are.
+/// How far shards are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ChunkStatus {
-    /// What distinguishes the plan from others.
-    pub plan: String,
-    pub count: u64,
-    /// Those whose rows are not there.
-    pub missing: Vec<u64>,
+pub struct ShardStatus {
+    pub count: u32,
+    /// The numbers of those that lack rows, from 1.
+    pub missing: Vec<u32>,
 }
 
 /// What files of rows say.
@@ -50,8 +47,16 @@ struct Seen {
     rows: u64,
     refused: u64,
     last: Option<SystemTime>,
-    /// Of the files of chunks: when each came, and with how many rows.
-    came: Vec<(SystemTime, u64)>,
+    shards: Vec<Grown>,
+}
+
+/// A shard's file of rows.
+#[derive(Debug, Clone, Copy)]
+struct Grown {
+    begun: SystemTime,
+    /// When the last row came.
+    last: SystemTime,
+    rows: u64,
 }
 
 impl SweepStatus {
@@ -61,17 +66,15 @@ impl SweepStatus {
         let mut seen = Seen::default();
         let lines = folder.join(LINES);
         seen.read(&lines)?;
-        let mut rows_of = HashMap::new();
-        for file in row_files(folder)? {
-            let rows = seen.read_chunk(&file)?;
-            seen.came.extend(modified(&file).map(|date| (date, rows)));
-            rows_of.insert(file, rows);
+        for file in files(folder)? {
+            seen.read_shard(&file)?;
         }
         let (points, done) = (study.count()?, seen.ids.len() as u64);
-        let chunks = Chunks::read(folder, &study)?.map(|chunks| {
-            let is_there = |chunk| rows_of.get(&chunks.rows(chunk)).is_some_and(|rows| *rows == chunks.points(chunk));
-            let missing = (0..chunks.len()).filter(|chunk| done < points && !is_there(*chunk)).collect();
-            ChunkStatus { plan: chunks.id().to_owned(), count: chunks.len(), missing }
+        let shards = ShardArray::read(folder).map(|array| {
+            Ok::<_, TableError>(ShardStatus {
+                count: array.of,
+                missing: array.lacking(&study, |id| seen.ids.contains(&id))?,
+            })
         });
         let since = |date: SystemTime| SystemTime::now().duration_since(date).unwrap_or_default().as_secs_f64();
         Ok(Self {
@@ -79,7 +82,7 @@ impl SweepStatus {
             points,
             done,
             refused: seen.refused,
-            chunks,
+            shards: shards.transpose()?,
             seconds_since_last: seen.last.map(since),
             points_per_second: seen.rate().or_else(|| since_begun(folder, &lines, done)),
         })
@@ -97,15 +100,19 @@ fn since_begun(folder: &Path, lines: &Path, done: u64) -> Option<f64> {
 }
 
 impl Seen {
-    /// Reads the rows of a chunk, up to what is damaged: more of it is not there.
-    fn read_chunk(&mut self, path: &Path) -> Result<u64, FolderError> {
+    /// Reads the rows of a shard, up to what is damaged: more of it is not there.
+    fn read_shard(&mut self, path: &Path) -> Result<(), FolderError> {
         let before = self.rows;
         match self.read(path) {
-            Err(FolderError::InputOutput { error, .. }) if error.kind() == io::ErrorKind::InvalidData => {}
-            Ok(()) | Err(FolderError::Line { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) if !error.is_damage() => return Err(error),
+            _ => {}
         }
-        Ok(self.rows - before)
+        let Ok(data) = fs::metadata(path) else { return Ok(()) };
+        if let Ok(last) = data.modified() {
+            let begun = data.created().unwrap_or(last);
+            self.shards.push(Grown { begun, last, rows: self.rows - before });
+        }
+        Ok(())
     }
 
     /// Reads a file of rows up to its last whole line; its lines may grow meanwhile, and the file may be gone.
@@ -115,33 +122,26 @@ impl Seen {
             id: PointId,
             error: Option<serde::de::IgnoredAny>,
         }
-        let file = match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            file => file.map_err(failed(path))?,
-        };
-        let (mut reader, mut line) = (BufReader::new(BoundedLines::new(file)), String::new());
-        let mut number = 0;
-        while reader.read_line(&mut line).map_err(failed(path))? > 0 && line.ends_with('\n') {
-            number += 1;
-            let wrong = |error| FolderError::Line { path: path.display().to_string(), line: number, error };
-            let told: Told = serde_json::from_str(&line).map_err(wrong)?;
+        let Some(file) = there(path)? else { return Ok(()) };
+        let before = self.rows;
+        let read = each_line(path, file, &mut |line| {
+            let told: Told = line.read(|text| serde_json::from_slice(text))?;
             self.refused += u64::from(self.ids.insert(told.id) && told.error.is_some());
             self.rows += 1;
-            line.clear();
-        }
-        if number > 0 {
+            Ok(())
+        });
+        if self.rows > before {
             self.last = self.last.max(modified(path));
         }
-        Ok(())
+        read.map(|_| ())
     }
 
-    /// Rows per second: of the chunks that came in the last minute of work, behind the first of them.
-    fn rate(&mut self) -> Option<f64> {
-        self.came.sort_unstable();
-        let (last, _) = *self.came.last()?;
-        let recent: Vec<_> = self.came.iter().filter(|(date, _)| *date + WINDOW >= last).collect();
-        let took = last.duration_since(recent.first()?.0).ok()?.as_secs_f64();
-        let rows: u64 = recent.iter().skip(1).map(|(_, rows)| rows).sum();
+    /// Rows per second of the shards that had rows in the last minute of work.
+    fn rate(&self) -> Option<f64> {
+        let last = self.shards.iter().map(|shard| shard.last).max()?;
+        let recent = || self.shards.iter().filter(|shard| shard.last + WINDOW >= last);
+        let took = last.duration_since(recent().map(|shard| shard.begun).min()?).ok()?.as_secs_f64();
+        let rows: u64 = recent().map(|shard| shard.rows).sum();
         (took > 0.0).then(|| rows as f64 / took)
     }
 }
@@ -151,13 +151,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_that_of_the_last_minute_of_work() {
+    fn the_rate_is_that_of_the_shards_of_the_last_minute_of_work() {
         let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let rate = |came: &[(SystemTime, u64)]| Seen { came: came.to_vec(), ..Seen::default() }.rate();
+        let rate = |came: &[(u64, u64, u64)]| {
+            let grown = |&(begun, last, rows)| Grown { begun: at(begun), last: at(last), rows };
+            Seen { shards: came.iter().map(grown).collect(), ..Seen::default() }.rate()
+        };
         assert_eq!(rate(&[]), None);
-        assert_eq!(rate(&[(at(5), 100)]), None);
-        assert_eq!(rate(&[(at(20), 30), (at(10), 100)]), Some(3.0));
+        assert_eq!(rate(&[(5, 5, 100)]), None);
+        assert_eq!(rate(&[(10, 20, 30), (0, 10, 70)]), Some(5.0));
         // What came an hour before does not count.
-        assert_eq!(rate(&[(at(10), 9), (at(4000), 9), (at(4010), 50), (at(4020), 50)]), Some(5.0));
+        assert_eq!(rate(&[(0, 10, 9), (4000, 4010, 50), (4000, 4020, 50)]), Some(5.0));
     }
 }

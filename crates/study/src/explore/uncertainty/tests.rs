@@ -132,7 +132,9 @@ fn what_is_stopped_has_no_intervals_and_the_next_command_goes_on() {
     let whole = ask(&candidates, &grid, 1);
     let done = AtomicUsize::new(0);
     let stop = || if done.load(Ordering::Relaxed) < 7 { Control::Continue } else { Control::Stop };
-    let finished = Finished::default();
+    let folder = tempfile::tempdir().unwrap();
+    let in_file = || Finished::of(Ok(folder.path().join("pieces.jsonl")));
+    let finished = in_file();
     let tell = |_| _ = done.fetch_add(1, Ordering::Relaxed);
     let compared = compare(&candidates, &grid, 1, &finished, &stop, &tell).unwrap();
     assert_eq!((compared.pieces, compared.unfinished), (2 + 2 * 8, 2 + 2 * 8 - 7));
@@ -140,9 +142,9 @@ fn what_is_stopped_has_no_intervals_and_the_next_command_goes_on() {
         compared.uncertainty.is_none()
             && compared.designs.iter().flat_map(Design::rows).all(|row| row.interval_90.is_empty())
     );
-    // As a file keeps them.
-    let known = serde_json::to_string(&finished.into_pieces()).unwrap();
-    let finished = Finished::of(serde_json::from_str(&known).unwrap());
+    drop(finished);
+    let finished = in_file();
+    assert!(finished.resume());
     let again = AtomicUsize::new(0);
     let go_on = || {
         again.fetch_add(1, Ordering::Relaxed);
