@@ -123,7 +123,7 @@ proptest! {
             serve_device(&mut bench, &text);
             joined.extend(bench.sent.iter().flat_map(|(_, tlp)| tlp.payload.bytes().unwrap().to_vec()));
             match bench.ended()[..] {
-                // StandaloneEngine it is a message like any other.
+                // Alone it is a message like any other.
                 [Done::Transfer { ok: true, .. }] if cut >= whole.bytes => return Ok(()),
                 [Done::Share { job, tag }, Done::Transfer { ok: true, .. }] => {
                     prop_assert_eq!(job, 1 + number);
