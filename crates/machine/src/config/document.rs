@@ -1,7 +1,7 @@
 //! Documents that are one text: workloads, studies, stages. Their types say what may stand where.
 
 use super::{
-    examine::{Telling, choice_remedy, examine, fits},
+    examine::{Tagged, Telling, choice_remedy, examine, fits},
     layer::syntax_place,
     shape::{Field, Shape},
     tree::{Entry, Node, Value},
@@ -92,9 +92,9 @@ fn short(text: &str) -> Cow<'_, str> {
 
 impl Document {
     /// What a table is.
-    fn what(&self, path: &str, variant: Option<&str>) -> String {
+    fn what(&self, path: &str, variant: Tagged<'_>) -> String {
         let of = |field: &str| self.tables.iter().find(|(name, _)| *name == field).map(|(_, what)| (*what).to_owned());
-        variant.map(|name| format!("a {name}")).or_else(|| of(key(path))).unwrap_or_else(|| format!("`{path}`"))
+        variant.map(|(_, name)| format!("a {name}")).or_else(|| of(key(path))).unwrap_or_else(|| format!("`{path}`"))
     }
 
     /// How a field is written.
@@ -118,22 +118,17 @@ impl Document {
 }
 
 impl Telling for Document {
-    fn unknown(&self, name: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal {
-        let known = fields.iter().map(|field| field.name.as_str());
+    fn unknown(&self, name: &str, fields: &[Field], path: &str, variant: Tagged<'_>) -> Refusal {
+        let tag = variant.map(|(tag, _)| tag);
+        let others = fields.iter().map(|field| field.name.as_str()).filter(|name| Some(*name) != tag);
+        let known = tag.into_iter().chain(others);
         let meant = nearest(name, known.clone()).map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
         let known = known.map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let what = format!("{} has no field `{}`", self.what(path, variant), short(name));
         self.refused("unknown_field", what).remedy(format!("{meant}its fields are {known}"))
     }
 
-    fn missing(
-        &self,
-        table: &Node,
-        missing: &[&Field],
-        _: &[Field],
-        path: &str,
-        variant: Option<&str>,
-    ) -> Vec<Refusal> {
+    fn missing(&self, table: &Node, missing: &[&Field], _: &[Field], path: &str, variant: Tagged<'_>) -> Vec<Refusal> {
         let what = self.what(path, variant);
         missing.iter().map(|field| self.lacks(&what, &field.name, &field.shape, table)).collect()
     }
@@ -143,7 +138,12 @@ impl Telling for Document {
     }
 
     fn no_variant(&self, chosen: &Node, names: Vec<String>, path: &str) -> Option<Refusal> {
-        let Some(text) = chosen.text() else { return self.leaf(chosen, &Shape::Text, path) };
+        let Some(text) = chosen.text() else {
+            let what = format!("`{}` is {}, but must be a text", key(path), chosen.value.what());
+            let example = self.example(key(path), &Shape::Choice(names));
+            let refusal = self.refused("wrong_type", what).at(chosen.place.as_ref());
+            return Some(refusal.remedy(format!("write for example {example}")));
+        };
         let meant = nearest(text, names.iter().map(String::as_str));
         let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
         let refusal = self.refused("unknown_operation", format!("there is no operation `{}`", short(text)));
@@ -175,11 +175,83 @@ impl Telling for Document {
                         format!("an array of {field}")
                     }
                     Shape::Array(items) if matches!(**items, Shape::Array(_)) => "an array of arrays".to_owned(),
+                    Shape::Array(items) if matches!(**items, Shape::Text) => "an array of texts".to_owned(),
                     shape => shape.expected(),
                 };
                 let what = format!("`{field}` is {}, but must be {expected}", value.what());
                 refused("wrong_type", what, format!("write for example {}", self.example(field, shape)))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{files::Explained, units::Bytes};
+    use serde::Deserialize;
+
+    const DOCUMENT: Document =
+        Document { room: "tree", tables: &[("", "a tree"), ("parts", "a part")], examples: &[], help: "write TOML" };
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Tree {
+        #[schemars(with = "Option<String>")]
+        width: Option<Even>,
+        parts: Vec<Part>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(tag = "op", rename_all = "lowercase")]
+    enum Part {
+        Leaf { size: Bytes },
+        Branch { parts: Vec<Part> },
+    }
+
+    /// What only the type itself can judge.
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(try_from = "String")]
+    struct Even(u64);
+
+    impl TryFrom<String> for Even {
+        type Error = String;
+
+        fn try_from(text: String) -> Result<Self, String> {
+            let number = text.parse().ok().filter(|number: &u64| number.is_multiple_of(2));
+            number.map(Self).ok_or_else(|| format!("`{text}` is not even"))
+        }
+    }
+
+    /// Line, code and text of each fault.
+    fn refused(text: &str) -> Vec<String> {
+        let refusal = DOCUMENT.read::<Tree>("it", text).unwrap_err();
+        let line = |one: &Refusal| one.place().map_or(0, |place| place.line_and_column().0);
+        refusal.each().map(|one| format!("{} {} {one}", line(one), one.code())).collect()
+    }
+
+    #[test]
+    fn a_type_that_holds_itself_is_examined_at_every_depth() {
+        let nested =
+            |inner: &str| format!("[[parts]]\nop = 'branch'\nparts = [{{ op = 'branch', parts = [\n{inner}\n] }}]\n");
+        let whole = DOCUMENT.read::<Tree>("it", &nested("{ op = 'leaf', size = '2 KiB' }")).unwrap();
+        let branch = |part| Part::Branch { parts: vec![part] };
+        assert_eq!(whole.parts, [branch(branch(Part::Leaf { size: Bytes(2048) }))]);
+        let faults =
+            refused(&nested("{ op = 'leaf', size = '2' },\n{ op = 'leef' },\n{ op = 'branch' },\n{ sise = 3 }"));
+        for (fault, expected) in faults.iter().zip([
+            "4 tree::quantity `size`: ",
+            "5 tree::unknown_operation there is no operation `leef`",
+            "6 tree::missing a branch lacks `parts`",
+            "7 tree::missing a part lacks `op`",
+        ]) {
+            assert!(fault.starts_with(expected), "{fault}");
+        }
+        assert_eq!(faults.len(), 4);
+    }
+
+    #[test]
+    fn what_only_a_type_can_judge_is_refused_where_it_is_written() {
+        assert_eq!(refused("parts = []\nwidth = '3'"), ["2 tree::senseless `3` is not even"]);
+        assert_eq!(refused("parts = ["), ["1 tree::syntax not TOML: unclosed array, expected `]`"]);
     }
 }

@@ -7,10 +7,13 @@ use super::tree::{Node, Table, Value, join};
 use crate::files::{Refusal, Refusals};
 use crate::units::nearest;
 
+/// The field that says which of several a table is, and what it says.
+pub(super) type Tagged<'t> = Option<(&'t str, &'t str)>;
+
 /// How the faults of a tree are told. Those without a place get that of what is wrong.
 pub(super) trait Telling {
     /// A key that is none of `fields`, in the table at `path`.
-    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal;
+    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Tagged<'_>) -> Refusal;
 
     /// Fields of the table at `path` that are not there.
     fn missing(
@@ -19,7 +22,7 @@ pub(super) trait Telling {
         missing: &[&Field],
         fields: &[Field],
         path: &str,
-        variant: Option<&str>,
+        variant: Tagged<'_>,
     ) -> Vec<Refusal>;
 
     /// A table without the field that says which of `names` it is.
@@ -73,7 +76,7 @@ impl<'a> Examiner<'a> {
         match table.get(tag).map(|entry| &entry.node) {
             None => self.faults.push(|| self.telling.untagged(node, tag, &names(), path)),
             Some(chosen) => match chosen.text().and_then(|text| variants.iter().find(|known| known.name == text)) {
-                Some(variant) => self.fields(node, table, (&variant.fields, None), path, Some(&variant.name)),
+                Some(variant) => self.fields(node, table, (&variant.fields, None), path, Some((tag, &variant.name))),
                 None => self.faults.extend(self.telling.no_variant(chosen, names(), &join(path, tag))),
             },
         }
@@ -85,7 +88,7 @@ impl<'a> Examiner<'a> {
         table: &Table,
         (fields, others): (&'a [Field], Option<&'a Shape>),
         path: &str,
-        variant: Option<&str>,
+        variant: Tagged<'_>,
     ) {
         for (key, entry) in table {
             let field = fields.iter().find(|field| field.name == *key);
@@ -134,7 +137,7 @@ impl Layered<'_> {
 }
 
 impl Telling for Layered<'_> {
-    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> Refusal {
+    fn unknown(&self, key: &str, fields: &[Field], path: &str, variant: Tagged<'_>) -> Refusal {
         let error = refusal(&Wrong::UnknownField { path: join(path, key) });
         error.remedy(unknown_remedy(key, fields, path, variant))
     }
@@ -145,10 +148,10 @@ impl Telling for Layered<'_> {
         missing: &[&Field],
         fields: &[Field],
         path: &str,
-        variant: Option<&str>,
+        variant: Tagged<'_>,
     ) -> Vec<Refusal> {
         let remedy = match (missing, variant) {
-            (_, Some(variant)) => format!(
+            (_, Some((_, variant))) => format!(
                 "\"{variant}\" starts a table of its own: {path} = {{ {} }}",
                 fields.iter().map(|field| format!("{} = ...", field.name)).collect::<Vec<_>>().join(", ")
             ),
@@ -209,7 +212,7 @@ fn bare_number(node: &Node) -> String {
     }
 }
 
-fn unknown_remedy(key: &str, fields: &[Field], path: &str, variant: Option<&str>) -> String {
+fn unknown_remedy(key: &str, fields: &[Field], path: &str, variant: Tagged<'_>) -> String {
     let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
     let guess = match nearest(key, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`? "),
@@ -222,7 +225,7 @@ fn unknown_remedy(key: &str, fields: &[Field], path: &str, variant: Option<&str>
     let place = match (path, variant) {
         ("", _) => "a machine".to_owned(),
         (path, None) => format!("`{path}`"),
-        (path, Some(variant)) => format!("`{path}` of design \"{variant}\""),
+        (path, Some((_, variant))) => format!("`{path}` of design \"{variant}\""),
     };
     format!("{guess}the fields of {place} are {}", names.join(", "))
 }
