@@ -35,7 +35,7 @@
 
 pub use sealsim_machine::{aead, config, gcm, pcie, sim, system};
 #[doc(hidden)]
-pub use sealsim_machine::{cost, fabric, files, gpu, host, inside, ports, stream};
+pub use sealsim_machine::{cost, fabric, files, gpu, host, observe, ports, stream};
 #[doc(hidden)]
 pub use sealsim_pcie::items;
 #[doc(hidden)]

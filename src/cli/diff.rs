@@ -8,7 +8,7 @@ use super::{
 use crate::{
     explore::explain::{ExplainError, path_to_end},
     files::read_text,
-    inside::{
+    observe::{
         Listeners,
         events::{EventList, Events, HEAD},
         parting::parting,

@@ -1,7 +1,7 @@
 //! What parts two runs, for people and as JSON.
 
 use super::{table::Table, text::time};
-use crate::inside::{
+use crate::observe::{
     events::Events,
     parting::{Parting, Seen},
     path::Share,

@@ -3,7 +3,7 @@
 use super::{table::Table, text::time};
 use crate::{
     explore::explain::{Freed, Observed},
-    inside::{
+    observe::{
         messages::{Message, Stage, Step, Way},
         path::{Part, Path, Share},
     },

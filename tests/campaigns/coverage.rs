@@ -135,10 +135,10 @@ fn score(measured: f64, [low, high]: [f64; 2]) -> f64 {
 /// The logarithms of simulated over measured of some points.
 fn errors(machine: &MachineSpec, points: &[Point]) -> Vec<f64> {
     let error = |point: &Point| {
-        let simulated = issue::simulate(machine, point, &mut |_| Control::Continue).unwrap();
+        let simulated = reproduce::simulate(machine, point, &mut |_| Control::Continue).unwrap();
         Ok::<_, Infallible>((simulated / point.measured).ln())
     };
-    let Ok(errors) = pool::map(points, pool::threads(), issue::bytes, error);
+    let Ok(errors) = pool::map(points, pool::threads(), reproduce::bytes, error);
     errors
 }
 
@@ -174,7 +174,7 @@ fn of_another_host(catalogue: &Catalogue) -> f64 {
 /// A few points of each curve of a platform.
 fn chosen(catalogue: &Catalogue, platform: &str, class: Class) -> Vec<Point> {
     let is_it = |(point, known): &&(Point, Class)| {
-        point.platform == platform && *known == class && issue::bytes(point) <= MOST_BYTES
+        point.platform == platform && *known == class && reproduce::bytes(point) <= MOST_BYTES
     };
     let of = |dataset: &Dataset| {
         let points: Vec<_> = dataset.points.iter().filter(is_it).map(|(point, _)| point).collect();
@@ -193,10 +193,11 @@ fn row(catalogue: &Catalogue, Judged { platform, class, machine }: &Judged) -> S
     let own = machine.resolve().unwrap().machine;
     let collectives = points.iter().any(|point| figure(point) == Figure::Collective);
     let machines = drawn_machines(&machine, collectives, DRAWS, pool::threads()).unwrap();
-    let run = |machine: &MachineSpec, point: &Point| issue::simulate(machine, point, &mut |_| Control::Continue).ok();
+    let run =
+        |machine: &MachineSpec, point: &Point| reproduce::simulate(machine, point, &mut |_| Control::Continue).ok();
     let pairs: Vec<_> = points.iter().flat_map(|point| machines.iter().map(move |machine| (machine, point))).collect();
     let drawn = |(machine, point): &(&MachineSpec, &Point)| Ok::<_, Infallible>(run(machine, point));
-    let Ok(figures) = pool::map(&pairs, pool::threads(), |(_, point)| issue::bytes(point), drawn);
+    let Ok(figures) = pool::map(&pairs, pool::threads(), |(_, point)| reproduce::bytes(point), drawn);
     let mut residuals = BTreeMap::new();
     let [mut draws, mut whole, mut fixed] = [(); 3].map(|()| Sums::default());
     for (point, drawn) in points.iter().zip(figures.chunks(machines.len())) {

@@ -91,7 +91,7 @@ fn calibrate_finds_an_unknown_machine_from_the_advised_copies_alone() {
         let row = format!("mine,{mode},pinned,{direction},{}", bytes.0);
         let head = "platform,mode,host_memory,direction,bytes,gb_per_s\n";
         let asked = Dataset::read("mine", "mine.csv", &format!("{head}{row},1\n")).unwrap();
-        let figure = issue::simulate(&unknown, &asked.points[0].0, &mut |_| Control::Continue).unwrap();
+        let figure = reproduce::simulate(&unknown, &asked.points[0].0, &mut |_| Control::Continue).unwrap();
         writeln!(table, "{row},{figure}").unwrap();
     }
     fs::write(folder.path().join("mine.csv"), table).unwrap();

@@ -88,7 +88,7 @@ impl Errors {
     fn of(machine: &MachineSpec, points: &[(String, Point)]) -> Self {
         let (mut datasets, mut curves) = (BTreeMap::<_, Vec<f64>>::new(), BTreeMap::<_, Vec<f64>>::new());
         for (dataset, point) in points {
-            let simulated = issue::simulate(machine, point, &mut |_| Control::Continue).unwrap();
+            let simulated = reproduce::simulate(machine, point, &mut |_| Control::Continue).unwrap();
             let square = (simulated / point.measured).ln().powi(2);
             let cell = |column: &str| point.cells.get(column).map_or("", String::as_str);
             let long = matches!(point.experiment, Experiment::Bandwidth(copy) if copy.bytes > 128 << 10);

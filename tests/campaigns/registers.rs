@@ -7,7 +7,7 @@ use proptest::{
 };
 use sealsim::{
     config::{Layers, MachineSpec, SHIPPED},
-    inside::{
+    observe::{
         Listeners, Window,
         waves::{Closed, Waves},
     },

@@ -6,7 +6,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
     config::MachineSpec,
     explore::explain::{Observed, Which, observe},
-    inside::{
+    observe::{
         messages::{Stage, Way},
         path::Path,
     },

@@ -2,7 +2,7 @@
 
 use crate::common::{copy, machine, request};
 use sealsim::{
-    inside::{
+    observe::{
         Listeners, Window,
         waves::{Closed, Waves},
     },

@@ -13,7 +13,7 @@ use sealsim::{
         message::SealOpen,
         spec::GcmSpec,
     },
-    inside::registers::Names,
+    observe::registers::Names,
 };
 
 /// An engine, its spec, and the names of its registers once they have been asked for.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! ```text
-//!   inside                                what a run reports to a listener: messages, packets, waves, paths
+//!   observe                               what a run reports to a listener: messages, packets, waves, paths
 //!   system                                the only place that knows who is wired to whom
 //!   config                                files to specs
 //!   cost                                  area, clock and energy
@@ -35,7 +35,7 @@ pub mod gcm;
 pub mod gpu;
 pub mod growth;
 pub mod host;
-pub mod inside;
+pub mod observe;
 pub mod pcie;
 pub mod sim;
 pub mod stream;

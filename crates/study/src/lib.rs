@@ -8,7 +8,7 @@
 //! Imports run downwards only.
 
 // The floors below, by their rooms.
-use sealsim_machine::{aead, config, cost, files, gcm, gpu, host, inside, sim, system, units};
+use sealsim_machine::{aead, config, cost, files, gcm, gpu, host, observe, sim, system, units};
 use sealsim_workload::{figures, pool, sampling, table, workload};
 
 pub mod explore;

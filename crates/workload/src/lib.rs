@@ -13,7 +13,7 @@
 
 // The floor below, by its rooms.
 use sealsim_machine::{
-    aead, config, cost, fabric, files, gcm, gpu, growth, host, inside, pcie, sim, stream, system, units,
+    aead, config, cost, fabric, files, gcm, gpu, growth, host, observe, pcie, sim, stream, system, units,
 };
 
 pub mod figures;

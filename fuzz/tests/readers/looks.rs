@@ -1,7 +1,7 @@
 //! What is shown of runs: lists of events, and results for a page.
 
 use sealsim::{
-    inside::{events::Events, parting::parting},
+    observe::{events::Events, parting::parting},
     report::html::Page,
 };
 

@@ -7,7 +7,7 @@ use crate::files::read_text;
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::GcmSpec;
 use crate::gcm::stages::{Given, StageValue};
-use crate::inside::waves::EngineWaves;
+use crate::observe::waves::EngineWaves;
 use crate::units::Bytes;
 use crate::validate::vectors::{Algorithm, Case, Judgement, JudgementError, Said, VectorParts, judge, read, select};
 use clap::Args;

@@ -8,7 +8,7 @@ use crate::{
         plot::PlotFile,
     },
     files::{RecordFile, WholeFile},
-    inside::perfetto::write_groups,
+    observe::perfetto::write_groups,
     replay::{Job, Played, Timeline, step_tracks, write_chakra},
     report::plot::drawing::Drawing,
     workload::trace::Trace,

@@ -5,7 +5,7 @@ use crate::{
     cli::{Failure, output},
     config::MachineSpec,
     files::RecordFile,
-    inside::{
+    observe::{
         Listeners, Window,
         capture::{Capture, Lanes},
         events::EventLog,

@@ -12,8 +12,8 @@ use crate::{
     validate::{
         catalogue::{self, Catalogue, Dataset},
         class::Class,
-        issue::{self, IssueError},
         measured::{Mode, Point, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
+        reproduce::{self, ReproduceError},
         score::DatasetScore,
     },
 };
@@ -120,11 +120,11 @@ impl Bench {
 
     /// Figures of points on machines, with a bar where somebody looks.
     pub fn simulate(&self, work: &[(&MachineSpec, &Point)]) -> Result<Vec<f64>, Failure> {
-        let cost = |(_, point): &(&MachineSpec, &Point)| issue::bytes(point) + OVERHEAD;
+        let cost = |(_, point): &(&MachineSpec, &Point)| reproduce::bytes(point) + OVERHEAD;
         let bar = bar(work.iter().map(cost).sum(), &format!("{{percent:>3}} % of {} points", work.len()));
         let one = |pair: &(&MachineSpec, &Point)| {
             let mut observer = |_| self.interruption.control();
-            let figure = issue::simulate(pair.0, pair.1, &mut observer);
+            let figure = reproduce::simulate(pair.0, pair.1, &mut observer);
             bar.inc(cost(pair));
             figure
         };
@@ -149,15 +149,15 @@ impl Bench {
 /// What a point costs besides its bytes, in bytes.
 const OVERHEAD: u64 = 1 << 20;
 
-fn failed(error: IssueError) -> Failure {
+fn failed(error: ReproduceError) -> Failure {
     match &error {
-        IssueError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
+        ReproduceError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
             Failure::Verification(miette!("interrupted: nothing was written"))
         }
-        IssueError::Run { error: RunError::Build(_), .. } | IssueError::Sms { .. } | IssueError::Collective { .. } => {
-            Failure::Config(miette!("{error}"))
-        }
-        IssueError::Run { .. } | IssueError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),
-        IssueError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
+        ReproduceError::Run { error: RunError::Build(_), .. }
+        | ReproduceError::Sms { .. }
+        | ReproduceError::Collective { .. } => Failure::Config(miette!("{error}")),
+        ReproduceError::Run { .. } | ReproduceError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),
+        ReproduceError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
     }
 }

@@ -5,7 +5,7 @@ use super::{
     timeline::{Slice, SliceState, Timeline, Track, TrackKind},
 };
 use crate::{
-    inside::{
+    observe::{
         messages::Message,
         path::{Recorder, UnitSlice, UnitTrack},
     },

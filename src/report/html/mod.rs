@@ -27,7 +27,7 @@ use crate::{
         Figure, Unit,
         table::{COPIES, WORKLOADS},
     },
-    inside::{messages, path::Recorder},
+    observe::{messages, path::Recorder},
     report::plot::{measured::Panel, svg},
 };
 use serde::Serialize;

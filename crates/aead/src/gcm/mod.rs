@@ -38,6 +38,6 @@ pub mod register;
 pub mod spec;
 pub mod stages;
 pub mod standalone;
-pub mod strike;
 pub mod structure;
 pub mod timing;
+pub mod upset;

@@ -4,7 +4,7 @@ use super::engine::{Engine, Event, Register};
 use super::message::SealOpen;
 use super::register::{Field, TABLE, WEIGHTING};
 use super::spec::{GcmSpec, GhashSpec};
-use super::strike::GIVE_UP_AFTER;
+use super::upset::GIVE_UP_AFTER;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

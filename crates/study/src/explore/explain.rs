@@ -3,7 +3,7 @@
 use super::what_if;
 use crate::{
     config::{MachineSpec, Resolved},
-    inside::{
+    observe::{
         Listeners,
         messages::{Message, Tracker},
         path::{Path, Recorder, Share, TooLong},

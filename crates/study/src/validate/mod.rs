@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  validation/*.csv --> measured: points --+
-//!  validation/datasets.toml -> catalogue --+--> issue: what was measured, on the machine --> score: errors by data set and class
+//!  validation/datasets.toml -> catalogue --+--> reproduce: what was measured, on the machine --> score: errors by data set and class
 //!                                          |
 //!  a stage file ---------------------------+--> calibrate: parameters fitted to points, and how well they are determined
 //! ```
@@ -12,9 +12,9 @@
 pub mod calibrate;
 pub mod catalogue;
 pub mod class;
-pub mod issue;
 pub mod measured;
 pub mod register;
+pub mod reproduce;
 pub mod score;
 pub mod selector;
 pub mod summary;

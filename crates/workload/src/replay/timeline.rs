@@ -6,7 +6,7 @@ use super::{
     play::{Played, Span},
 };
 use crate::{
-    inside::perfetto::{Group, GroupSlice},
+    observe::perfetto::{Group, GroupSlice},
     units::Femtos,
     workload::trace::CallKind,
 };

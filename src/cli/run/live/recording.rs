@@ -3,7 +3,7 @@
 use crate::{
     cli::output,
     files::RecordFile,
-    inside::{
+    observe::{
         Window,
         perfetto::{StreamCopy, Trace},
     },

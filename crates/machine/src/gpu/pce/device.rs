@@ -201,7 +201,7 @@ impl Pce {
                 (Some(stream), _) => stream.tags(),
                 _ => stand_in(&job, self.format),
             };
-            self.registers.end(transfer.stream.take().and_then(Text::struck));
+            self.registers.end(transfer.stream.take().and_then(Text::upset));
             if job.share.of > 1 {
                 transfer.share = Some((cycle, tag.try_into().unwrap_or_default()));
             } else {

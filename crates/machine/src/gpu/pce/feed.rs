@@ -42,7 +42,7 @@ impl Pce {
             let key = if direction == SealOpen::Seal { &keys.d2h } else { &keys.h2d };
             let struck = self.registers.begin((self.spec.own_engine(), key), nonce, part, direction, cycle);
             let text = match (struck, piece) {
-                (Some(message), _) => Some(Text::of_struck(key.format(), message, direction)),
+                (Some(message), _) => Some(Text::of_upset(key.format(), message, direction)),
                 (None, Some((tag, piece))) => key.begin_part(nonce, piece, Some(tag), direction).map(Text::Sound),
                 (None, None) => key.begin(nonce, part, direction).map(Text::Sound),
             };

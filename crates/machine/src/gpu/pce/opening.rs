@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use crate::{
-    gcm::{strike::StruckMessage, worker::Worker},
+    gcm::{upset::UpsetMessage, worker::Worker},
     pcie::packet::Payload,
 };
 use std::{
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Plaintext, tags, and the message where faults struck it.
-pub(super) type Ended = (Vec<u8>, Vec<u8>, Option<Box<StruckMessage>>);
+pub(super) type Ended = (Vec<u8>, Vec<u8>, Option<Box<UpsetMessage>>);
 
 /// Plaintext so far, and the state of the stream.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Opening {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let mut message = state.message.take();
             let tags = message.as_mut().map_or_else(Vec::new, Text::tags);
-            (std::mem::take(&mut state.text), tags, message.and_then(Text::struck))
+            (std::mem::take(&mut state.text), tags, message.and_then(Text::upset))
         });
         ended.wait()
     }

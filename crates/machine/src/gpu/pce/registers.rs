@@ -1,6 +1,6 @@
 //! The faults in the registers of a PCE's engine.
 //!
-//! The message that is struck goes through a [structural engine](crate::gcm::strike), which is at rest when it starts and gets text as soon as it takes it.
+//! The message that is upset goes through a [structural engine](crate::gcm::upset), which is at rest when it starts and gets text as soon as it takes it.
 //! Its bytes and tags are that engine's; the cycles of the machine are those of any message. What a fault leaves in the round keys and the powers of H
 //! stays there for the messages behind it in this direction.
 
@@ -12,7 +12,7 @@ use crate::{
         names::Names,
         part::Part,
         spec::GcmSpec,
-        strike::{Strike, StruckMessage, Upset, rested, states},
+        upset::{Upset, UpsetKind, UpsetMessage, rested, states},
     },
     sim::{Armed, Clock, Effect, FaultKind},
 };
@@ -26,8 +26,8 @@ pub(super) struct Registers {
     /// Each with the name of its register below the engine.
     faults: Vec<(String, Armed)>,
     messages: u64,
-    /// The faults that strike the message in the engine, and the cycle in which it started.
-    striking: Vec<usize>,
+    /// The faults that upset the message in the engine, and the cycle in which it started.
+    upsetting: Vec<usize>,
     started: u64,
     direction: SealOpen,
     /// What faults have left for messages that are sealed and opened.
@@ -40,7 +40,7 @@ impl Registers {
             clock,
             faults: Vec::new(),
             messages: 0,
-            striking: Vec::new(),
+            upsetting: Vec::new(),
             started: 0,
             direction: SealOpen::Seal,
             left: [None, None],
@@ -62,7 +62,7 @@ impl Registers {
         self.faults.iter().map(|(_, armed)| armed.clone()).collect()
     }
 
-    /// A message starts in `cycle`: it goes through a structural engine if a fault strikes it, or has left something in its way.
+    /// A message starts in `cycle`: it goes through a structural engine if a fault upsets it, or has left something in its way.
     pub fn begin(
         &mut self,
         (spec, key): (Option<&GcmSpec>, &PathKey),
@@ -70,7 +70,7 @@ impl Registers {
         part: Part,
         direction: SealOpen,
         cycle: u64,
-    ) -> Option<Box<StruckMessage>> {
+    ) -> Option<Box<UpsetMessage>> {
         if self.faults.is_empty() {
             return None;
         }
@@ -80,26 +80,26 @@ impl Registers {
         let due = |(number, (_, armed)): (usize, &mut (String, Armed))| {
             armed.transfer_of(time, "", message).then_some(number)
         };
-        self.striking = self.faults.iter_mut().enumerate().filter_map(due).collect();
+        self.upsetting = self.faults.iter_mut().enumerate().filter_map(due).collect();
         (self.started, self.direction) = (cycle, direction);
         let left = self.left[direction as usize].clone();
-        if self.striking.is_empty() && left.is_none() {
+        if self.upsetting.is_empty() && left.is_none() {
             return None;
         }
         // Where a message is in parts, its GHASH goes beyond one engine.
         let whole = key.gcm().filter(|_| part.bytes == part.total);
         let engine = whole.and_then(|key| left.or_else(|| rested(spec, key.bytes())));
-        let strikes = engine.as_ref().map_or_else(Vec::new, |engine| {
-            self.striking.iter().filter_map(|&number| self.strike(number, spec, engine, part.bytes)).collect()
+        let upsets = engine.as_ref().map_or_else(Vec::new, |engine| {
+            self.upsetting.iter().filter_map(|&number| self.upset(number, spec, engine, part.bytes)).collect()
         });
-        if strikes.len() < self.striking.len() {
-            self.striking.iter().for_each(|&number| self.faults[number].1.flipped(time, None));
+        if upsets.len() < self.upsetting.len() {
+            self.upsetting.iter().for_each(|&number| self.faults[number].1.flipped(time, None));
             return None;
         }
-        StruckMessage::new(engine?, &nonce, part.bytes, direction, strikes).map(Box::new)
+        UpsetMessage::new(engine?, &nonce, part.bytes, direction, upsets).map(Box::new)
     }
 
-    fn strike(&self, number: usize, spec: &GcmSpec, engine: &Engine, bytes: u64) -> Option<Strike> {
+    fn upset(&self, number: usize, spec: &GcmSpec, engine: &Engine, bytes: u64) -> Option<Upset> {
         let (name, armed) = &self.faults[number];
         let register = Names::all(spec)?.find(name)?;
         let aim = armed.aim();
@@ -110,18 +110,18 @@ impl Registers {
             states.get(place as usize).map(|state| state.cycle)
         })?;
         let cycles = aim.cycles.unwrap_or(u64::MAX);
-        let upset = match armed.kind() {
-            FaultKind::Stuck0 => Upset::Stuck { at: false, cycles },
-            FaultKind::Stuck1 => Upset::Stuck { at: true, cycles },
-            _ => Upset::Flip,
+        let kind = match armed.kind() {
+            FaultKind::Stuck0 => UpsetKind::Stuck { at: false, cycles },
+            FaultKind::Stuck1 => UpsetKind::Stuck { at: true, cycles },
+            _ => UpsetKind::Flip,
         };
-        Some(Strike { register, cycle, bit: armed.pick()?.among(128)? as u32, upset })
+        Some(Upset { register, cycle, bit: armed.pick()?.among(128)? as u32, kind })
     }
 
     /// A message is through that went through a structural engine.
-    pub fn end(&mut self, message: Option<Box<StruckMessage>>) {
+    pub fn end(&mut self, message: Option<Box<UpsetMessage>>) {
         let Some(message) = message else { return };
-        for (&number, hit) in self.striking.iter().zip(message.hits()) {
+        for (&number, hit) in self.upsetting.iter().zip(message.hits()) {
             let armed = &mut self.faults[number].1;
             match hit {
                 Some(cycle) => armed.struck(self.clock.edge(self.started + cycle)),
@@ -129,8 +129,8 @@ impl Registers {
             }
         }
         let struck =
-            self.striking.iter().any(|&number| matches!(self.faults[number].1.effect(), Effect::Struck { .. }));
-        self.striking.clear();
+            self.upsetting.iter().any(|&number| matches!(self.faults[number].1.effect(), Effect::Struck { .. }));
+        self.upsetting.clear();
         if struck {
             self.left[self.direction as usize] = Some(message.into_engine());
         }

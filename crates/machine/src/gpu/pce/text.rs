@@ -6,7 +6,7 @@ use crate::{
         bulk::{chains::TAG_BYTES, text_crc::TextCrc},
         message::SealOpen,
         pseudo::{pseudo_share, pseudo_tags},
-        strike::StruckMessage,
+        upset::UpsetMessage,
     },
     gpu::work::Job,
 };
@@ -14,14 +14,14 @@ use crate::{
 #[derive(Debug)]
 pub(in crate::gpu) enum Text {
     Sound(Stream),
-    /// A message that faults strike in the registers of its engine, and the CRC of its text if the format has one.
-    Struck(Box<StruckMessage>, Option<TextCrc>),
+    /// A message that faults upset in the registers of its engine, and the CRC of its text if the format has one.
+    Upset(Box<UpsetMessage>, Option<TextCrc>),
 }
 
 impl Text {
-    /// Begins a message that faults strike.
-    pub fn of_struck(format: WireFormat, message: Box<StruckMessage>, direction: SealOpen) -> Self {
-        Self::Struck(message, format.chains.text_crc.then(|| TextCrc::new(direction)))
+    /// Begins a message that faults upset.
+    pub fn of_upset(format: WireFormat, message: Box<UpsetMessage>, direction: SealOpen) -> Self {
+        Self::Upset(message, format.chains.text_crc.then(|| TextCrc::new(direction)))
     }
 
     /// Takes the tag that came with the message, before its text.
@@ -45,15 +45,15 @@ impl Text {
     pub fn update(&mut self, text: &mut [u8]) {
         match self {
             Self::Sound(message) => message.update(text),
-            Self::Struck(message, Some(crc)) => crc.pass(text, |text| message.update(text)),
-            Self::Struck(message, None) => message.update(text),
+            Self::Upset(message, Some(crc)) => crc.pass(text, |text| message.update(text)),
+            Self::Upset(message, None) => message.update(text),
         }
     }
 
     /// Where faults strike it: the message, for what has become of them.
-    pub fn struck(self) -> Option<Box<StruckMessage>> {
+    pub fn upset(self) -> Option<Box<UpsetMessage>> {
         match self {
-            Self::Struck(message, _) => Some(message),
+            Self::Upset(message, _) => Some(message),
             Self::Sound(_) => None,
         }
     }
@@ -62,7 +62,7 @@ impl Text {
     pub fn tags(&mut self) -> Vec<u8> {
         match self {
             Self::Sound(message) => message.tag(),
-            Self::Struck(message, crc) => {
+            Self::Upset(message, crc) => {
                 let mut tags = message.finish().to_vec();
                 crc.iter().for_each(|crc| crc.add_to(&mut tags));
                 tags

@@ -1,4 +1,4 @@
-//! Every single fault of a copy, once in every distinct state of what it strikes.
+//! Every single fault of a copy, once in every distinct state of what it upsets.
 //!
 //! | what is struck | a distinct state | left to one representative |
 //! | --- | --- | --- |
@@ -13,7 +13,7 @@ use super::{CampaignError, Question, Signal, count, image::kept, judge::Ran, pat
 use crate::{
     aead::spec::EngineSpec,
     config::MachineSpec,
-    gcm::{message::SealOpen, names::Names, strike},
+    gcm::{message::SealOpen, names::Names, upset},
     pool,
     sim::{Aim, Control, FaultKind, Injection, Kernel, When},
     system::{self, DataMode, Direction, FaultClass, RunError, engine_of, fault_points, registers},
@@ -335,8 +335,8 @@ fn engine_states(question: &Question, pce: &str) -> Option<Vec<(String, u64)>> {
         _ => return None,
     };
     let names = Names::all(&spec)?;
-    let engine = strike::rested(&spec, &vec![0; spec.key_bits as usize / 8])?;
-    let states = strike::states(engine, copy.bytes, direction).into_iter();
+    let engine = upset::rested(&spec, &vec![0; spec.key_bits as usize / 8])?;
+    let states = upset::states(engine, copy.bytes, direction).into_iter();
     Some(states.filter_map(|state| Some((names.name(state.register)?.to_string(), state.cycle))).collect())
 }
 

@@ -12,7 +12,7 @@
 //!     +-- path        why the run took as long as it took
 //! ```
 
-#[cfg(feature = "inside")]
+#[cfg(feature = "observe")]
 pub mod capture;
 pub mod events;
 pub mod identity;
@@ -22,7 +22,7 @@ pub mod parting;
 pub mod path;
 pub mod perfetto;
 pub mod registers;
-#[cfg(feature = "inside")]
+#[cfg(feature = "observe")]
 pub mod waves;
 pub mod window;
 

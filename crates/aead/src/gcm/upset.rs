@@ -1,12 +1,12 @@
-//! A message that goes through an engine register by register, while faults strike registers.
+//! A message that goes through an engine register by register, while faults upset registers.
 //!
 //! ```text
-//!                        strikes, at the beginning of their cycles
+//!                        upsets, at the beginning of their cycles
 //!                           |
 //!   text, in pieces ---> [ engine ] ---> text, tags
 //! ```
 //!
-//! Faults strike the datapath and never the control, so a struck message takes the cycles of any other. Cycle 0 is that in which the message starts.
+//! Faults upset the datapath and never the control, so an upset message takes the cycles of any other. Cycle 0 is that in which the message starts.
 //! The engine's clock stands while it waits for text that has not come.
 
 use super::engine::{Engine, Event, Purpose, Register};
@@ -18,7 +18,7 @@ pub(super) const GIVE_UP_AFTER: u32 = 1 << 22;
 
 /// What a fault does to a bit of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Upset {
+pub enum UpsetKind {
     /// It inverts the bit once.
     Flip,
     /// It holds the bit at a value for so many cycles.
@@ -32,31 +32,31 @@ pub enum Upset {
 
 /// A fault in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Strike {
-    /// The register that is struck.
+pub struct Upset {
+    /// The register that is upset.
     pub register: Register,
     /// The first cycle in which it acts.
     pub cycle: u64,
     /// The bit, 0 being the lowest of the register read as a number.
     pub bit: u32,
-    pub upset: Upset,
+    pub kind: UpsetKind,
 }
 
-impl Strike {
+impl Upset {
     const fn acts(&self, cycle: u64) -> bool {
-        let span = match self.upset {
-            Upset::Flip => 1,
-            Upset::Stuck { cycles, .. } => cycles,
+        let span = match self.kind {
+            UpsetKind::Flip => 1,
+            UpsetKind::Stuck { cycles, .. } => cycles,
         };
         self.cycle <= cycle && cycle - self.cycle < span
     }
 
     const fn apply(&self, value: &mut u128) {
         let bit = 1 << (self.bit % 128);
-        match self.upset {
-            Upset::Flip => *value ^= bit,
-            Upset::Stuck { at: true, .. } => *value |= bit,
-            Upset::Stuck { at: false, .. } => *value &= !bit,
+        match self.kind {
+            UpsetKind::Flip => *value ^= bit,
+            UpsetKind::Stuck { at: true, .. } => *value |= bit,
+            UpsetKind::Stuck { at: false, .. } => *value &= !bit,
         }
     }
 }
@@ -75,12 +75,12 @@ pub fn rested(spec: &GcmSpec, key: &[u8]) -> Option<Engine> {
 
 /// A message on its way through a structural engine.
 #[derive(Debug, Clone)]
-pub struct StruckMessage {
+pub struct UpsetMessage {
     engine: Engine,
     start: u64,
     bytes: u64,
-    strikes: Vec<Strike>,
-    /// By strike: the cycle in which it found a value.
+    upsets: Vec<Upset>,
+    /// By upset: the cycle in which it found a value.
     hits: Vec<Option<u64>>,
     offered: u64,
     text: Vec<u8>,
@@ -88,19 +88,13 @@ pub struct StruckMessage {
     ended: bool,
 }
 
-impl StruckMessage {
+impl UpsetMessage {
     /// Starts a message without AAD of `bytes` bytes in an engine at rest; none if it refuses it.
-    pub fn new(
-        mut engine: Engine,
-        nonce: &[u8],
-        bytes: u64,
-        direction: SealOpen,
-        strikes: Vec<Strike>,
-    ) -> Option<Self> {
+    pub fn new(mut engine: Engine, nonce: &[u8], bytes: u64, direction: SealOpen, upsets: Vec<Upset>) -> Option<Self> {
         let start = engine.cycle();
         engine.start(nonce, &[], bytes, direction).ok()?;
-        let (hits, text) = (vec![None; strikes.len()], Vec::with_capacity(bytes as usize));
-        Some(Self { engine, start, bytes, strikes, hits, offered: 0, text, tags: Vec::new(), ended: false })
+        let (hits, text) = (vec![None; upsets.len()], Vec::with_capacity(bytes as usize));
+        Some(Self { engine, start, bytes, upsets, hits, offered: 0, text, tags: Vec::new(), ended: false })
     }
 
     /// Enciphers or deciphers the next bytes in place.
@@ -127,7 +121,7 @@ impl StruckMessage {
         &self.tags
     }
 
-    /// By strike: the cycle in which it found its register with a value, if it did.
+    /// By upset: the cycle in which it found its register with a value, if it did.
     pub fn hits(&self) -> &[Option<u64>] {
         &self.hits
     }
@@ -152,12 +146,12 @@ impl StruckMessage {
     /// Works a cycle; `see` is shown what registers hold in it. Says whether anything came out.
     fn step(&mut self, see: &mut dyn FnMut(Register, Option<Purpose>)) -> bool {
         let cycle = self.engine.cycle() - self.start;
-        let (strikes, hits) = (&self.strikes, &mut self.hits);
+        let (upsets, hits) = (&self.upsets, &mut self.hits);
         self.engine.all_registers(&mut |register, purpose, value| {
             see(register, purpose);
-            let here = strikes.iter().zip(&mut *hits).filter(|(strike, _)| strike.register == register);
-            for (strike, hit) in here.filter(|(strike, _)| strike.acts(cycle)) {
-                strike.apply(value);
+            let here = upsets.iter().zip(&mut *hits).filter(|(upset, _)| upset.register == register);
+            for (upset, hit) in here.filter(|(upset, _)| upset.acts(cycle)) {
+                upset.apply(value);
                 hit.get_or_insert(cycle);
             }
         });
@@ -182,7 +176,7 @@ impl StruckMessage {
 /// A register that holds a value in a cycle of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// The register that is struck.
+    /// The register that is upset.
     pub register: Register,
     pub cycle: u64,
     /// What a block of AES becomes.
@@ -192,7 +186,7 @@ pub struct State {
 /// All registers that hold a value in each cycle of a message of so many bytes: none depends on key, nonce or text.
 pub fn states(engine: Engine, bytes: u64, direction: SealOpen) -> Vec<State> {
     let mut states = Vec::new();
-    let Some(mut message) = StruckMessage::new(engine, &[0; 12], bytes, direction, Vec::new()) else { return states };
+    let Some(mut message) = UpsetMessage::new(engine, &[0; 12], bytes, direction, Vec::new()) else { return states };
     message.engine.offer(&vec![0; bytes as usize]);
     for cycle in 0..u64::from(GIVE_UP_AFTER) {
         message.step(&mut |register, purpose| states.push(State { register, cycle, purpose }));
@@ -221,7 +215,7 @@ mod tests {
         Silent,
     }
 
-    /// Text and tags of a message that nothing strikes.
+    /// Text and tags of a message that nothing upsets.
     fn right(spec: &GcmSpec, key: &Key, text: &[u8], direction: SealOpen) -> (Vec<u8>, Vec<u8>) {
         let mut chains = Chains::new(ChainFormat::of(&spec.ghash), key, &[9; 12], &[], direction).unwrap();
         let mut text = text.to_vec();
@@ -252,16 +246,16 @@ mod tests {
             states(self.engine.clone(), self.plain.len() as u64, direction)
         }
 
-        /// What a message with strikes comes to where the other side is sound, its text in pieces of `piece` bytes.
-        fn class(&self, direction: SealOpen, strikes: Vec<Strike>, piece: usize) -> (Class, Vec<Option<u64>>) {
-            self.class_of(direction, strikes, piece, false)
+        /// What a message with upsets comes to where the other side is sound, its text in pieces of `piece` bytes.
+        fn class(&self, direction: SealOpen, upsets: Vec<Upset>, piece: usize) -> (Class, Vec<Option<u64>>) {
+            self.class_of(direction, upsets, piece, false)
         }
 
         /// The same, with a CRC of the text in the tags or without.
         fn class_of(
             &self,
             direction: SealOpen,
-            strikes: Vec<Strike>,
+            upsets: Vec<Upset>,
             piece: usize,
             text_crc: bool,
         ) -> (Class, Vec<Option<u64>>) {
@@ -274,7 +268,7 @@ mod tests {
                 tags
             };
             let bytes = self.plain.len() as u64;
-            let mut message = StruckMessage::new(self.engine.clone(), &[9; 12], bytes, direction, strikes).unwrap();
+            let mut message = UpsetMessage::new(self.engine.clone(), &[9; 12], bytes, direction, upsets).unwrap();
             let mut text = if direction == SealOpen::Seal { self.plain.clone() } else { self.cipher.clone() };
             text.chunks_mut(piece).for_each(|piece| message.update(piece));
             let tags = message.finish().to_vec();
@@ -328,7 +322,7 @@ mod tests {
             for (pick, bit) in picks {
                 let state = *pick.get(&states);
                 let State { register, cycle, .. } = state;
-                let (class, hits) = judge.class(direction, vec![Strike { register, cycle, bit, upset: Upset::Flip }], 16 * blocks);
+                let (class, hits) = judge.class(direction, vec![Upset { register, cycle, bit, kind: UpsetKind::Flip }], 16 * blocks);
                 prop_assert_eq!(hits, [Some(cycle)], "{:?}", state);
                 match law(state, direction) {
                     Some(expected) => prop_assert_eq!(class, expected, "{:?} {:?}", state, direction),
@@ -347,8 +341,8 @@ mod tests {
             let states = judge.states(direction);
             for (pick, bit) in picks {
                 let State { register, cycle, .. } = *pick.get(&states);
-                let strike = Strike { register, cycle, bit, upset: Upset::Flip };
-                let [without, with] = [false, true].map(|crc| judge.class_of(direction, vec![strike], 16 * blocks, crc).0);
+                let upset = Upset { register, cycle, bit, kind: UpsetKind::Flip };
+                let [without, with] = [false, true].map(|crc| judge.class_of(direction, vec![upset], 16 * blocks, crc).0);
                 let expected = if without == Class::Silent { Class::Detected } else { without };
                 prop_assert_eq!(with, expected, "{:?} {} {}", register, cycle, bit);
             }
@@ -363,7 +357,7 @@ mod tests {
             prop_assert_eq!(judge.class(direction, Vec::new(), piece).0, Class::Harmless);
             let states = judge.states(direction);
             let State { register, cycle, .. } = *pick.get(&states);
-            let flip = Strike { register, cycle, bit, upset: Upset::Flip };
+            let flip = Upset { register, cycle, bit, kind: UpsetKind::Flip };
             prop_assert_eq!(judge.class(direction, vec![flip, flip], piece).0, Class::Harmless);
         }
 
@@ -374,9 +368,9 @@ mod tests {
             let judge = Judge::new(spec, 160);
             let states = judge.states(direction);
             let State { register, cycle, .. } = *pick.get(&states);
-            let strike = |upset| judge.class(direction, vec![Strike { register, cycle, bit, upset }], 160).0;
-            let stuck = [false, true].map(|at| strike(Upset::Stuck { at, cycles: 1 }));
-            let flip = strike(Upset::Flip);
+            let upset = |kind| judge.class(direction, vec![Upset { register, cycle, bit, kind }], 160).0;
+            let stuck = [false, true].map(|at| upset(UpsetKind::Stuck { at, cycles: 1 }));
+            let flip = upset(UpsetKind::Flip);
             prop_assert!(stuck == [Class::Harmless, flip] || stuck == [flip, Class::Harmless], "{:?} {:?}", stuck, flip);
         }
     }
@@ -387,10 +381,10 @@ mod tests {
         for direction in [SealOpen::Seal, SealOpen::Open] {
             let judge = Judge::new(GcmSpec::four_lanes(), 256);
             let of = |round: usize| {
-                let strikes =
+                let upsets =
                     judge.states(direction).into_iter().filter(|state| state.register == ("key", "round", round));
-                let strike = |State { register, cycle, .. }| Strike { register, cycle, bit: 5, upset: Upset::Flip };
-                strikes.map(|state| judge.class(direction, vec![strike(state)], 256).0).collect::<Vec<_>>()
+                let upset = |State { register, cycle, .. }| Upset { register, cycle, bit: 5, kind: UpsetKind::Flip };
+                upsets.map(|state| judge.class(direction, vec![upset(state)], 256).0).collect::<Vec<_>>()
             };
             for classes in [of(0), of(7), of(14)] {
                 assert_eq!((classes[0], classes[classes.len() - 1]), (Class::Detected, Class::Harmless));

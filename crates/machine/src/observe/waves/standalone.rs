@@ -19,7 +19,7 @@ use crate::{
         spec::GcmSpec,
         stages::{Stage, StageValue},
     },
-    inside::registers::Names,
+    observe::registers::Names,
 };
 use fst_writer::{FstSignalId, FstWriteError};
 use std::{

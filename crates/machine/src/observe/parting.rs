@@ -117,7 +117,7 @@ pub fn parting(one: &Events, other: &Events) -> Option<Parting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inside::identity::Identity;
+    use crate::observe::identity::Identity;
     use proptest::prelude::*;
 
     fn events(times: &[(u64, u64)]) -> Events {

@@ -46,7 +46,7 @@ const GROUP_COPIES: u64 = 8;
 
 /// Why a point has no simulated figure.
 #[derive(Debug, Error)]
-pub enum IssueError {
+pub enum ReproduceError {
     /// The machine did not run.
     #[error("{label}: {error}")]
     Run { label: String, error: RunError },
@@ -71,7 +71,7 @@ pub type Observer<'o> = dyn FnMut(Femtos) -> Control + 'o;
 ///
 /// # Errors
 /// The machine cannot be built, a run fails or is stopped, or a copy is not delivered.
-pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_>) -> Result<f64, IssueError> {
+pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_>) -> Result<f64, ReproduceError> {
     let mut machine = machine.clone();
     machine.confidential_computing = point.mode == Mode::Cc;
     let mut bench = Bench { machine: &machine, label: &point.label, observer };
@@ -83,7 +83,7 @@ pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_
         Experiment::Totals(groups) => groups.iter().try_fold(0.0, |sum, group| Ok(sum + bench.total(group)? * 1e3)),
         Experiment::Program { copies, counted } => Ok(bench.program(copies, *counted)? * 1e6),
         Experiment::SmKernel(kernel) => {
-            sms::rate(&machine, kernel).map_err(|error| IssueError::Sms { label: point.label.clone(), error })
+            sms::rate(&machine, kernel).map_err(|error| ReproduceError::Sms { label: point.label.clone(), error })
         }
         Experiment::Collective(call) => bench.collective(*call),
         Experiment::Cipher { clock_ghz } => Ok(machine.cipher.seal_rate.0 as f64 * 1e-3 * clock_ghz),
@@ -127,7 +127,7 @@ struct Bench<'b, 'o> {
 }
 
 impl Bench<'_, '_> {
-    fn bandwidth(&mut self, copy: Copied) -> Result<f64, IssueError> {
+    fn bandwidth(&mut self, copy: Copied) -> Result<f64, ReproduceError> {
         let mode = if self.machine.confidential_computing { Mode::Cc } else { Mode::Off };
         let count = copies_of(&copy, mode);
         let mut program = Program::default();
@@ -146,28 +146,28 @@ impl Bench<'_, '_> {
         Ok((counted * count) as f64 / seconds * 1e-9)
     }
 
-    fn single(&mut self, copy: Copied) -> Result<Outcome, IssueError> {
+    fn single(&mut self, copy: Copied) -> Result<Outcome, ReproduceError> {
         let mut program = Program::default();
         program.copy(0, copy, 0, Pages::Warm, true);
         self.run(program)
     }
 
-    fn call(&mut self, copy: Copied) -> Result<f64, IssueError> {
+    fn call(&mut self, copy: Copied) -> Result<f64, ReproduceError> {
         Ok(self.single(copy)?.copies.iter().map(call_seconds).sum())
     }
 
-    fn span(&mut self, copy: Copied) -> Result<f64, IssueError> {
+    fn span(&mut self, copy: Copied) -> Result<f64, ReproduceError> {
         let outcome = self.single(copy)?;
         outcome.copies.iter().map(|copy| self.device_seconds(copy)).sum()
     }
 
-    fn overlap(&mut self, overlap: &Overlap) -> Result<f64, IssueError> {
+    fn overlap(&mut self, overlap: &Overlap) -> Result<f64, ReproduceError> {
         Ok(whole_seconds(&self.run(Program::overlap(overlap))?))
     }
 
     /// Seconds of all copies of a group. Each source is another buffer, which no cache holds; the destination of all copies to the
     /// host is one, whose pages the first of them touches if it is pageable.
-    fn total(&mut self, group: &Group) -> Result<f64, IssueError> {
+    fn total(&mut self, group: &Group) -> Result<f64, ReproduceError> {
         let count = simulated(group);
         let mut program = Program::default();
         for place in 0..count {
@@ -184,39 +184,39 @@ impl Bench<'_, '_> {
         Ok(first + usual * (group.count - 1) as f64)
     }
 
-    fn program(&mut self, copies: &[Copied], counted: Direction) -> Result<f64, IssueError> {
+    fn program(&mut self, copies: &[Copied], counted: Direction) -> Result<f64, ReproduceError> {
         let outcome = self.run(Program::traced(copies))?;
         let of_it = outcome.copies.iter().filter(|copy| copy.direction == counted);
         of_it.map(|copy| self.device_seconds(copy)).sum()
     }
 
     /// Microseconds of a call among others of its kind.
-    fn collective(&mut self, CollectiveCall { kind, ranks, bytes }: CollectiveCall) -> Result<f64, IssueError> {
+    fn collective(&mut self, CollectiveCall { kind, ranks, bytes }: CollectiveCall) -> Result<f64, ReproduceError> {
         let label = || self.label.to_owned();
         let request = CollectiveRequest::new(kind, ranks, bytes);
         let outcome = run_collective(self.machine, &request, self.observer)
-            .map_err(|error| IssueError::Collective { label: label(), error })?;
+            .map_err(|error| ReproduceError::Collective { label: label(), error })?;
         match outcome.refused {
-            Some(reason) => Err(IssueError::NotDelivered { label: label(), reason }),
+            Some(reason) => Err(ReproduceError::NotDelivered { label: label(), reason }),
             None => Ok(outcome.time.saturating_sub(outcome.launch).seconds() * 1e6),
         }
     }
 
     /// From the first byte that a copy engine moves to the last.
-    fn device_seconds(&self, copy: &CopyOutcome) -> Result<f64, IssueError> {
-        let (start, end) = copy.device.ok_or_else(|| IssueError::NoSpan { label: self.label.to_owned() })?;
+    fn device_seconds(&self, copy: &CopyOutcome) -> Result<f64, ReproduceError> {
+        let (start, end) = copy.device.ok_or_else(|| ReproduceError::NoSpan { label: self.label.to_owned() })?;
         Ok(end.saturating_sub(start).seconds())
     }
 
-    fn run(&mut self, program: Program) -> Result<Outcome, IssueError> {
+    fn run(&mut self, program: Program) -> Result<Outcome, ReproduceError> {
         let label = || self.label.to_owned();
         let request = program.request();
         let outcome = system::run(self.machine, request, self.observer)
-            .map_err(|error| IssueError::Run { label: label(), error })?;
+            .map_err(|error| ReproduceError::Run { label: label(), error })?;
         match outcome.copies.iter().find(|copy| !copy.delivered) {
             Some(copy) => {
                 let reason = copy.reason.clone().unwrap_or_else(|| "no reason is known".into());
-                Err(IssueError::NotDelivered { label: label(), reason })
+                Err(ReproduceError::NotDelivered { label: label(), reason })
             }
             None => Ok(outcome),
         }

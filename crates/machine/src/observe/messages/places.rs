@@ -71,7 +71,7 @@ pub(super) fn is_tapped(channel: &ChannelOutline) -> bool {
 }
 
 /// The GPU, or the session on the host, that a path belongs to: the number behind its first part.
-pub(in crate::inside) fn gpu_of(path: &str) -> usize {
+pub(in crate::observe) fn gpu_of(path: &str) -> usize {
     let part = path.split('.').next().unwrap_or(path);
     part.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap_or(0)
 }

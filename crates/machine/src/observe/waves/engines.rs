@@ -4,7 +4,7 @@ use crate::{
     aead::spec::EngineSpec,
     gcm::message::SealOpen,
     gpu::pce::{EngineInput, MessageInput},
-    inside::{
+    observe::{
         Window,
         messages::{Tracker, Way, gpu_of},
         registers::{Followed, Follower, Name},
