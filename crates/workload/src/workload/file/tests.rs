@@ -112,7 +112,7 @@ fn what_is_wrong_with_a_training_is_said_with_its_place() {
         ("rate", "\"0 FLOP/s\"", "a GPU that does no arithmetic"),
         ("layers", "[]", "a model without weights"),
         ("layers", "3", "must be an array of layers"),
-        ("layers", "[{ uses = 1, shapes = [8] }]", "must be an array of arrays"),
+        ("layers", "[{ uses = 1, shapes = [8] }]", "must be an array"),
         ("layers", "[{ uses = 1, shapes = [[]] }]", "no shape of a tensor"),
         ("layers", "[{ uses = 1, shapes = [[0]] }]", "`shapes` is 0"),
         ("layers", "[{ shapes = [[8]] }]", "a layer lacks `uses`"),
