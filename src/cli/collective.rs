@@ -237,10 +237,12 @@ const LONG: u64 = 32 << 20;
 
 /// How many seconds a long collective will have taken, going by a short one.
 fn expected(machine: &MachineSpec, request: &CollectiveRequest, watch: &Watch) -> Result<Option<f64>, CollectiveError> {
-    if request.bytes < LONG || request.carries_bytes() {
+    if request.bytes < LONG {
         return Ok(None);
     }
-    let short = CollectiveRequest { bytes: request.bytes / PILOT, ..request.clone() };
+    // Bytes and faults do not change how long it takes by much.
+    let (data, injections) = (DataMode::None, Vec::new());
+    let short = CollectiveRequest { bytes: request.bytes / PILOT, data, injections, ..request.clone() };
     let outcome = run_collective(machine, &short, &mut |_| watch.control())?;
     let own = outcome.time.saturating_sub(outcome.launch).seconds() * PILOT as f64;
     Ok(Some(outcome.launch.seconds() + own).filter(|seconds| *seconds > 0.0))

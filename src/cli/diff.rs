@@ -3,7 +3,7 @@
 use super::{
     Failure, explain, output,
     rerun::{self, Again},
-    run::{Interruption, RunFormat, request},
+    run::{Interruption, Progress, RunFormat, request},
 };
 use crate::{
     explore::explain::{ExplainError, path_to_end},
@@ -15,7 +15,8 @@ use crate::{
         path::Recorder,
     },
     report::difference::{Difference, Side},
-    system::run_with_listener,
+    sim::Kernel,
+    system::{DataMode, run_with_listener},
     units::{Bytes, Femtos},
 };
 use clap::Args;
@@ -99,7 +100,11 @@ fn side(path: &Path, interruption: &Interruption) -> Result<Side, Failure> {
 fn ran(again: Again, interruption: &Interruption) -> Result<Side, Failure> {
     let Again { resolved, workload, .. } = again;
     let workload = workload.only_timing(u64::MAX);
-    let mut observer = |_: Femtos| interruption.control();
+    let mut progress = Progress::new(workload.bytes(), DataMode::None, Kernel::Skip, false);
+    let mut observer = |now: Femtos| {
+        progress.show(now, &[]);
+        interruption.control()
+    };
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
     let record = Rc::new(RefCell::new(Recorder::default()));
     let list = Rc::new(RefCell::new(EventList::default()));

@@ -5,13 +5,14 @@ use super::{
     machine::machine_of,
     output,
     rerun::{self, Again},
-    run::{Interruption, RunFormat, request},
+    run::{Interruption, Progress, RunFormat, request},
 };
 use crate::{
     config::Resolved,
     explore::explain::{ExplainError, Which, free_first, observe},
     report::explain::Explanation,
-    system::RunError,
+    sim::Kernel,
+    system::{DataMode, RunError},
     workload::Workload,
 };
 use clap::Args;
@@ -72,7 +73,7 @@ fn which(text: &str) -> Result<Which, String> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let explanation = explanation(arguments, &Interruption::listen())?;
+    let explanation = explanation(arguments, &Interruption::listen(), false)?;
     let text = match arguments.format {
         RunFormat::Json => output::json(&explanation)?,
         _ => output::fitted(&explanation.text(arguments.top)),
@@ -83,13 +84,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What `--format json` prints; nothing is printed.
 pub fn answer(arguments: &Arguments, interruption: &Interruption) -> Result<String, Failure> {
-    output::json(&explanation(arguments, interruption)?)
+    output::json(&explanation(arguments, interruption, true)?)
 }
 
-fn explanation(arguments: &Arguments, interruption: &Interruption) -> Result<Explanation, Failure> {
+fn explanation(arguments: &Arguments, interruption: &Interruption, is_silent: bool) -> Result<Explanation, Failure> {
     let (resolved, workload) = arguments.asked()?;
     let workload = workload.only_timing(u64::MAX);
-    let mut observer = |_| interruption.control();
+    let mut progress = Progress::new(workload.bytes(), DataMode::None, Kernel::Skip, is_silent);
+    let mut observer = |now| {
+        progress.show(now, &[]);
+        interruption.control()
+    };
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
     let repeat = || request(&workload, &collectives);
     let first = repeat().map_err(ExplainError::from);

@@ -11,8 +11,13 @@ use std::path::PathBuf;
 pub(super) fn begin<T: DeserializeOwned>(question: &str, resume: bool) -> Finished<T> {
     let finished =
         Finished::of(file(question).ok_or_else(|| "there is no cache folder, set HOME or XDG_CACHE_HOME".to_owned()));
-    if resume && !finished.resume() {
-        output::complain(format_args!("--resume: nothing is kept of this command, which begins anew"));
+    if resume {
+        if let Some(wrong) = finished.resume() {
+            output::complain(format_args!("--resume: {wrong}: it is done again"));
+        }
+        if finished.kept().0 == 0 {
+            output::complain(format_args!("--resume: nothing is kept of this command, which begins anew"));
+        }
     }
     finished
 }

@@ -1,6 +1,6 @@
 //! `sealsim risk`: what a failing tag leaves behind under each release policy.
 
-use super::{Failure, MachineArguments, WorkArguments, output, plot::PlotFile, run::Interruption};
+use super::{Failure, MachineArguments, WorkArguments, output, plot::PlotFile, watch::Watch};
 use crate::{
     explore::{Failures, FailuresError, Question, failures},
     gpu::release::Release,
@@ -95,10 +95,12 @@ struct Document {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
-    let interruption = Interruption::listen();
-    let observer = || interruption.control();
+    let watch = Watch::begin("the runs");
+    let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let answer = failures(&question, threads, &observer).map_err(failed)?;
+    let answer = failures(&question, threads, &observer, &progress);
+    watch.end();
+    let answer = answer.map_err(failed)?;
     plot.map_or(Ok(()), |plot| plot.write(&plot::failures::failures(&answer).draw()))?;
     output::print(&match arguments.format {
         RiskFormat::Text => failed_tags::text(&answer, output::width()),

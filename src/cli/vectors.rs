@@ -188,8 +188,7 @@ impl Generate {
             }
         }
         bar.finish_and_clear();
-        let file = writer.end().and_then(|file| file.into_inner().map_err(|error| error.into_error()));
-        file.and_then(WholeFile::keep).map_err(unwritten)?;
+        writer.end().and_then(WholeFile::keep_buffered).map_err(unwritten)?;
         Ok(Report {
             file: self.out.display().to_string(),
             algorithm: self.algorithm.name(),

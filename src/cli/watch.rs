@@ -1,8 +1,15 @@
 //! What a person sees of work in progress whose parts are known, and how they stop it.
 
 use crate::{cli::run::Interruption, sim::Control};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use std::{
+    fmt::Write,
+    io::{self, IsTerminal},
+    time::Duration,
+};
+
+/// So often the bar is drawn, whether or not anything was told: the first part of long work may take long itself.
+const TICK: Duration = Duration::from_millis(500);
 
 /// Steps of the bar.
 const PARTS: u64 = 1_000_000;
@@ -41,6 +48,17 @@ pub(super) fn bar(total: u64, words: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template(&format!("{{wide_bar}} {words}, {{eta}} left"));
-    ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let style = ProgressStyle::with_template(&format!("{{wide_bar}} {words}, {{elapsed}} gone, {{left}} left"));
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
+    let bar = ProgressBar::new(total).with_style(style);
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+/// How long it will take, once something is done.
+fn left(state: &ProgressState, out: &mut dyn Write) {
+    _ = match state.pos() {
+        0 => out.write_str("?"),
+        _ => write!(out, "{:#}", HumanDuration(state.eta())),
+    };
 }

@@ -104,6 +104,48 @@ fn a_full_disk_ends_with_4_and_leaves_the_old_file() {
     }
 }
 
+/// What is written as the run goes.
+const STREAMED: [&str; 4] = ["--trace", "--waves", "--capture", "--events"];
+
+#[test]
+fn what_is_written_as_a_run_goes_is_whole_or_not_there() {
+    let folder = folder();
+    for flag in STREAMED {
+        for (target, trap) in [("out", ""), ("out", "trap '' XFSZ; "), ("new", "")] {
+            let line = format!("{trap}ulimit -f 8; exec \"$0\" run {MACHINE} --copy h2d:256KiB {flag} {target}");
+            let output = bash(folder.path(), &line);
+            assert_eq!(output.status.code(), Some(4), "{flag}: {}", message(&output));
+            assert!(message(&output).contains(&format!("{target}: File too large")), "{}", message(&output));
+            assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old", "{flag}");
+            assert_eq!(names(folder.path()), ["out"], "{flag}");
+        }
+        let whole = run(folder.path(), &["--copy", "h2d:256KiB", flag, "whole"]);
+        assert_eq!(whole.status.code(), Some(0), "{flag}: {}", message(&whole));
+        assert!(fs::metadata(folder.path().join("whole")).unwrap().len() > 8 << 10, "{flag}");
+        fs::remove_file(folder.path().join("whole")).unwrap();
+    }
+}
+
+#[test]
+fn what_a_killed_run_has_written_as_it_went_is_removed_by_the_next_to_the_same_path() {
+    for flag in STREAMED {
+        let folder = folder();
+        let endless = |target| spawn(folder.path(), &["--copy", "h2d:64GiB", flag, target]);
+        let (mut killed, mut live) = (endless("out"), endless("live"));
+        wait_for_hidden(folder.path(), "out");
+        wait_for_hidden(folder.path(), "live");
+        kill(&killed, "-KILL");
+        killed.wait().unwrap();
+        let left = hidden(folder.path(), "out").len();
+        let next = run(folder.path(), &["--copy", "h2d:4KiB", flag, "out"]);
+        assert_eq!(next.status.code(), Some(0), "{}", message(&next));
+        assert_eq!((left, hidden(folder.path(), "live").len(), names(folder.path()).len()), (1, 1, 2), "{flag}");
+        assert_ne!(fs::read(folder.path().join("out")).unwrap(), b"old", "{flag}");
+        kill(&live, "-KILL");
+        live.wait().unwrap();
+    }
+}
+
 #[test]
 fn a_report_past_the_file_size_limit_is_a_failed_write() {
     let folder = folder();

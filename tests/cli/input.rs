@@ -192,3 +192,28 @@ fn a_table_of_a_hundred_thousand_programs_is_read_in_linear_time() {
     let (code, message) = refused(folder.path(), &["validate", "--measured", "in.csv"], "/dev/null");
     assert!(code == 2 && message.contains("no machine is known for platform `p9`"), "{code} {message}");
 }
+
+/// Nobody may ever write into it. What a shell makes of `<(command)` is read: somebody does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_with_a_name_is_refused_and_one_of_a_shell_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("p")).status().unwrap().success());
+    for arguments in [
+        &["describe", "./p"][..],
+        &["run", "./p", "--copy", "h2d:4KiB"],
+        &["run", "h100-nvl-tdx", "--design", "./p", "--copy", "h2d:4KiB"],
+        &["run", "h100-nvl-tdx", "--workload", "p"],
+        &["sweep", "p", "--out", "out"],
+        &["validate", "--measured", "p"],
+        &["replay", "p"],
+    ] {
+        let (code, message) = refused(folder.path(), arguments, "/dev/null");
+        assert!([3, 4].contains(&code) && message.contains("p: is a named pipe"), "{arguments:?}: {code} {message}");
+    }
+    let workload =
+        "summary = \"s\"\noperations = [{ op = \"copy\", direction = \"h2d\", size = \"4 KiB\", stream = \"a\" }]";
+    let line = format!("exec \"$0\" run h100-nvl-tdx --workload <(echo '{workload}')");
+    let status = Command::new("bash").args(["-c", &line, env!("CARGO_BIN_EXE_sealsim")]).stdout(Stdio::null()).status();
+    assert!(status.unwrap().success());
+}

@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read, Write},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -170,5 +170,34 @@ fn the_licences_of_all_that_is_compiled_in_are_printed() {
         ["  clap ", "Mozilla Public License", "SIL OPEN FONT LICENSE", "Vectors of Wycheproof", "Profiles of programs"]
     {
         assert!(text.contains(part), "{part}");
+    }
+}
+
+/// What takes long says how far it is where somebody looks, from its beginning: on a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_work_says_how_far_it_is_on_a_terminal() {
+    let long: [&[&str]; 4] = [
+        &["collective", "hgx-h100-8gpu", "--op", "all-to-all", "--size", "64MiB", "--data", "exact"],
+        &["sensitivity", "h100-nvl-tdx", "--copy", "h2d:1GiB", "--indices", "64"],
+        &["new-machine"],
+        &["risk", "h100-nvl-tdx", "--copy", "h2d:1GiB"],
+    ];
+    for arguments in long {
+        let mut child = Command::new("python3")
+            .args(["-c", "import pty, sys; pty.spawn(sys.argv[1:])", env!("CARGO_BIN_EXE_sealsim")])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 runs");
+        let (mut said, mut bytes) = (Vec::new(), child.stdout.take().expect("a pipe").bytes());
+        while !String::from_utf8_lossy(&said).contains("? left") {
+            said.push(
+                bytes.next().unwrap_or_else(|| panic!("{arguments:?}: {}", String::from_utf8_lossy(&said))).unwrap(),
+            );
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

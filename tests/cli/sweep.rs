@@ -230,18 +230,62 @@ fn a_quantity_stands_in_the_table_as_a_number_with_its_unit_in_the_columns_name(
     assert!(front.contains("9 of 90 points"), "{front}");
 }
 
+/// A row with other figures, and its digest of before.
+fn altered(row: &str) -> String {
+    let altered = row.replace("\"messages\":1,", "\"messages\":77,");
+    assert_ne!(row, altered);
+    altered
+}
+
 #[test]
 fn what_is_done_is_not_done_again() {
     let bench = Bench::new(STUDY);
     fine(bench.sweep("out", "2"));
     let before = read(&bench.path("out/points.jsonl"));
     // Figures that only a run would restore.
-    let changed = before.replace("\"messages\":1,", "\"messages\":77,");
-    assert_ne!(before, changed);
-    fs::write(bench.path("out/points.jsonl"), changed).unwrap();
+    let other = |row: &str| {
+        let row = altered(row);
+        let said = row.split_once(",\"digest").unwrap().0;
+        String::from_utf8(sealsim::explore::sweep::sealed(format!("{said}}}").into_bytes())).unwrap() + "\n"
+    };
+    fs::write(bench.path("out/points.jsonl"), before.lines().map(other).collect::<String>()).unwrap();
     fine(bench.sweep("out", "2"));
     let messages = column(&read(&bench.path("out/points.csv")), "messages");
     assert!(messages.iter().all(|count| count == "77"), "{messages:?}");
+}
+
+#[test]
+fn a_row_that_somebody_has_changed_is_done_again_and_named() {
+    let bench = Bench::new(STUDY);
+    fine(bench.sweep("out", "2"));
+    let (before, csv) = (read(&bench.path("out/points.jsonl")), read(&bench.path("out/points.csv")));
+    let sorted = |text: &str| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    let row = before.lines().nth(2).unwrap();
+    // A figure, a digest, the form of an earlier version, and no row at all.
+    let digest = row.rsplit_once(':').unwrap().0.to_owned() + ":\"00000000000000000000000000000000\"}";
+    for instead in [altered(row), digest, row.split_once(",\"digest").unwrap().0.to_owned() + "}", "dear".to_owned()] {
+        let changed = before.replace(row, &instead);
+        fs::write(bench.path("out/points.jsonl"), &changed).unwrap();
+        fs::create_dir_all(bench.path("shards/shards")).unwrap();
+        fs::copy(bench.path("out/study.json"), bench.path("shards/study.json")).unwrap();
+        fs::write(bench.path("shards/shards/1-of-1.jsonl"), &changed).unwrap();
+        refused(
+            &bench.sealsim(&["sweep", "merge", "study.toml", "out/points.jsonl", "--out", "merged"], ""),
+            4,
+            "line 3",
+        );
+        for folder in ["out", "shards"] {
+            let output = bench.sweep(folder, "2");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains("jsonl, line 3, is not as it was written"), "{instead}: {said}");
+            fine(output);
+            assert_eq!(csv, read(&bench.path(folder).join("points.csv")), "{instead}");
+            assert_eq!(sorted(&before), sorted(&read(&bench.path(folder).join("points.jsonl"))), "{instead}");
+        }
+        assert_eq!(changed, read(&bench.path("out/points.damaged")));
+        fs::remove_dir_all(bench.path("shards")).unwrap();
+        fs::remove_dir_all(bench.path("merged")).unwrap();
+    }
 }
 
 #[test]
@@ -400,7 +444,7 @@ fn a_shard_that_comes_back_damaged_is_run_again_by_the_same_command() {
         (|rows| rows[..rows.len() / 2].to_vec(), false),
         (|rows| [&rows[..rows.len() / 2], b"\0\0\0\xff\xfe\n"].concat(), true),
         (|_| Vec::new(), false),
-        (|rows| [b"garbage\n", rows].concat(), true),
+        (|rows| [b"garbage", &rows[rows.iter().position(|byte| *byte == b'\n').expect("a row")..]].concat(), true),
         (|rows| rows.split_inclusive(|byte| *byte == b'\n').next().expect("a row").to_vec(), false),
     ];
     let said = |output: &Output| String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();

@@ -130,8 +130,7 @@ impl Outputs {
         if let (Some(file), Some(run)) = (begun.chakra, chosen) {
             let mut out = BufWriter::new(file);
             let written = write_chakra(trace, job, run.played, &mut out);
-            let file = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
-            file.and_then(WholeFile::keep).map_err(unwritten)?;
+            written.and_then(|()| WholeFile::keep_buffered(out)).map_err(unwritten)?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ pub(super) use inside::InsideArguments;
 pub use interruption::Interruption;
 pub(super) use limits::request;
 pub(super) use live::{Desk, LiveArguments, LiveSite};
+pub(super) use progress::Progress;
 
 use live::Live;
 

@@ -10,7 +10,7 @@ use std::{
 /// Shorter runs show nothing.
 const SHOWN_AFTER: Duration = Duration::from_millis(500);
 
-pub(super) struct Progress {
+pub struct Progress {
     started: Instant,
     total: u64,
     data: DataMode,

@@ -20,7 +20,7 @@ use super::{
 use crate::explore::Residual;
 use crate::explore::sweep::{
     BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study,
-    StudyError, Table, TableError, Tabled, discard, gather,
+    StudyError, Table, TableError, Tabled, discard, gather, sealed,
 };
 use crate::files::{excerpt, read_text};
 use crate::pool;
@@ -269,7 +269,8 @@ fn run_points(study: &Study) -> Result<(), Failure> {
             )));
         }
         let row = study.run(point, &observer).map_err(|Stopped| interrupted(number - 1))?;
-        line(&mut out, &row)?;
+        let row = row.to_json().map_err(|error| Failure::output(&error.into()))?;
+        out.write_all(&[&sealed(row)[..], b"\n"].concat()).map_err(|error| Failure::output(&error))?;
         out.flush().map_err(|error| Failure::output(&error))?;
         if output::is_lost() {
             return Err(Failure::InputOutput(miette!(
@@ -333,6 +334,7 @@ fn run_shard(whole: &Whole, shard: Shard, (study, text): (&Study, &str), out: &P
             folder => break folder?,
         }
     };
+    said(&Vec::from_iter(folder.take_damaged()));
     local(whole, study, &mut folder, &interruption)?;
     let (points, rows) = (study.progress(&folder)?.0, shard.rows(out));
     output::print(&format!("{points} points of shard {shard} have rows in {}\n", rows.display()));
@@ -342,6 +344,11 @@ fn run_shard(whole: &Whole, shard: Shard, (study, text): (&Study, &str), out: &P
 /// Takes the rows of shards into the folder, and says which files are damaged; whether any is.
 fn gathered(study: &Study, folder: &mut Folder) -> Result<bool, Failure> {
     let damaged = gather(study, folder)?;
+    said(&damaged);
+    Ok(!damaged.is_empty())
+}
+
+fn said(damaged: &[Damaged]) {
     for Damaged { path, why } in damaged.iter().take(SHOWN) {
         let text = format!("{why}: the points that are missing are run again; what was there is {}", path.display());
         output::complain(text);
@@ -349,7 +356,6 @@ fn gathered(study: &Study, folder: &mut Folder) -> Result<bool, Failure> {
     if damaged.len() > SHOWN {
         output::complain(format_args!("{} more files are damaged likewise", damaged.len() - SHOWN));
     }
-    Ok(!damaged.is_empty())
 }
 
 /// Runs what a folder lacks, over threads.

@@ -67,7 +67,7 @@ fn from_shipped(shipped: &Shipped) -> Arc<Source> {
 fn read(path: &Path, shown: &str) -> Result<Arc<Source>, Refusal> {
     let text = read_text(path, LONGEST).map_err(|error| {
         let remedy = match error {
-            ReadError::Directory { .. } => "name a .toml file in it",
+            ReadError::NoFile { .. } => "name a .toml file",
             ReadError::NotText { .. } => "a configuration is TOML, which is UTF-8 text",
             ReadError::TooLong { .. } => "a machine with all its provenance takes a tenth of that",
             ReadError::Unreadable { .. } | ReadError::ByteOrderMark { .. } => "",

@@ -19,7 +19,7 @@ pub use place::{destination, standard_stream};
 pub use records::RecordFile;
 pub use refusal::{Refusal, Refusals};
 pub use snippet::Snippet;
-pub use text::{ReadError, capital, read_text, read_text_from};
+pub use text::{ReadError, capital, no_file, read_text, read_text_from};
 pub use visible::{Visible, is_hidden, visible};
 pub use whole::{WholeFile, is_under_way, write_whole};
 pub(crate) use written::Origin;

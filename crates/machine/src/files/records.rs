@@ -1,11 +1,11 @@
-//! A file of records that is written as they come. Whenever the writer ends, what was complete by then stays and can be read.
+//! A file of records that is written as they come: whole at the end, or not there. It may be a pipe.
 //!
-//! It may be a pipe. If it cannot be written any further, it is cut behind its last whole record, and nothing more is taken.
+//! If it cannot be written any further, nothing more is taken.
 
+use super::WholeFile;
 use std::{
-    fs::File,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 /// Bytes after which records are written.
@@ -13,30 +13,25 @@ const RUN: usize = 1 << 20;
 
 #[derive(Debug)]
 pub struct RecordFile {
-    /// As it was given.
-    shown: PathBuf,
-    file: File,
-    /// Bytes of whole records in the file.
-    written: u64,
-    /// Whole records that are yet to be written, and where each ends.
+    file: WholeFile,
+    /// Whole records that are yet to be written.
     buffer: Vec<u8>,
-    ends: Vec<usize>,
     trouble: Option<io::Error>,
 }
 
 impl RecordFile {
-    /// An empty file at `path`, in the place of what was there.
+    /// A file that is to be at `path`, in the place of what is there.
     pub fn create(path: &Path) -> io::Result<Self> {
-        File::create(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
+        WholeFile::create_or_open(path).map(Self::of)
     }
 
-    /// An empty file at `path`, where nothing was.
+    /// A file that is to be at `path`, where nothing is.
     pub fn create_new(path: &Path) -> io::Result<Self> {
-        File::create_new(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
+        WholeFile::create_new(path).map(Self::of)
     }
 
-    fn of(path: &Path, file: File) -> Self {
-        Self { shown: path.to_owned(), file, written: 0, buffer: Vec::new(), ends: Vec::new(), trouble: None }
+    const fn of(file: WholeFile) -> Self {
+        Self { file, buffer: Vec::new(), trouble: None }
     }
 
     /// Takes a record, as `write` writes it. It is lost if the file is in trouble.
@@ -45,7 +40,6 @@ impl RecordFile {
             return;
         }
         write(&mut self.buffer);
-        self.ends.push(self.buffer.len());
         if self.buffer.len() >= RUN {
             self.flush();
         }
@@ -56,43 +50,18 @@ impl RecordFile {
         self.trouble.is_some()
     }
 
-    /// Writes what is left.
+    /// Writes what is left, and puts the file in its place.
     pub fn close(mut self) -> io::Result<()> {
         self.flush();
-        self.trouble.take().map_or(Ok(()), Err)
+        self.trouble.map_or_else(|| self.file.keep(), Err)
     }
 
     fn flush(&mut self) {
-        let mut done = 0;
-        while done < self.buffer.len() && self.trouble.is_none() {
-            match self.file.write(&self.buffer[done..]) {
-                Ok(0) => self.fail(done, &io::ErrorKind::WriteZero.into()),
-                Ok(more) => done += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => self.fail(done, &error),
-            }
+        if self.trouble.is_none() {
+            self.trouble = self.file.write_all(&self.buffer).err();
         }
-        self.written += done as u64;
         self.buffer.clear();
-        self.ends.clear();
     }
-
-    /// Cuts the file behind the last record that is whole among `done` bytes more. A pipe stays as it is.
-    fn fail(&mut self, done: usize, error: &io::Error) {
-        let whole = self.ends.iter().rev().find(|end| **end <= done).copied().unwrap_or(0);
-        _ = self.file.set_len(self.written + whole as u64);
-        self.trouble = Some(named(&self.shown, error));
-    }
-}
-
-impl Drop for RecordFile {
-    fn drop(&mut self) {
-        self.flush();
-    }
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -101,7 +70,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn records_stay_in_order_whenever_the_writer_ends() {
+    fn records_are_in_order_in_a_file_that_is_whole_or_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records");
         let mut file = RecordFile::create(&path).unwrap();
@@ -109,8 +78,12 @@ mod tests {
         for n in 0..3_000u32 {
             file.record(|buffer| buffer.extend(vec![n as u8; 1_000]));
         }
-        drop(file);
+        file.close().unwrap();
+        let mut lost = RecordFile::create(&path).unwrap();
+        lost.record(|buffer| buffer.resize(RUN, 1));
+        drop(lost);
         assert!(fs::read(&path).unwrap() == expected);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
@@ -124,7 +97,9 @@ mod tests {
     fn a_new_file_takes_no_other_ones_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records");
-        drop(RecordFile::create_new(&path).unwrap());
+        let (first, second) = (RecordFile::create_new(&path).unwrap(), RecordFile::create_new(&path).unwrap());
+        first.close().unwrap();
+        assert_eq!(second.close().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(RecordFile::create_new(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }
 

@@ -27,10 +27,11 @@ pub enum ReadError {
         /// What the system said.
         error: io::Error,
     },
-    #[error("{name}: is a directory, not a file")]
-    Directory {
+    #[error("{name}: is {what}, not a file")]
+    NoFile {
         /// What was to be read.
         name: String,
+        what: &'static str,
     },
     /// It is longer than its reader accepts; no more than that was read.
     #[error("{name}: longer than {limit}, which is the limit for such a file")]
@@ -60,20 +61,30 @@ pub enum ReadError {
 impl ReadError {
     /// Whether the system refused, and not the content.
     pub const fn is_input_output(&self) -> bool {
-        matches!(self, Self::Unreadable { .. } | Self::Directory { .. })
+        matches!(self, Self::Unreadable { .. } | Self::NoFile { .. })
     }
 }
 
 /// Reads a file of at most `limit` bytes.
 pub fn read_text(path: &Path, limit: Bytes) -> Result<String, ReadError> {
     let name = path.display().to_string();
-    if path.is_dir() {
-        return Err(ReadError::Directory { name });
+    if let Some(what) = no_file(path) {
+        return Err(ReadError::NoFile { name, what });
     }
     match fs::File::open(path) {
         Ok(file) => read_text_from(file, &name, limit),
         Err(error) => Err(ReadError::Unreadable { name, error }),
     }
+}
+
+/// What a path leads to that is not to be read: a directory, or a pipe that has a name of its own, into which nobody may ever write. Those of a shell,
+/// `<(command)`, have none.
+pub fn no_file(path: &Path) -> Option<&'static str> {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&path.metadata().ok()?.file_type()) && path.canonicalize().is_ok() {
+        return Some("a named pipe");
+    }
+    path.is_dir().then_some("a directory")
 }
 
 /// Reads a stream of at most `limit` bytes, which messages call `name`.

@@ -7,11 +7,13 @@
 //! with the process, however it ends; a process number in the name could be that of another process by now. A lock is taken after the file
 //! is made, so a new file may be taken for an orphan in between: its writer then finds it locked or gone, and makes another. Where a
 //! file system has no locks, nothing is removed.
+//!
+//! What writes as it goes may be given a pipe or a device as well, which nothing can replace: its bytes go straight there.
 
 use super::place::{destination, folder_of};
 use std::{
     fs::{self, File, Permissions, TryLockError},
-    io::{self, Seek, SeekFrom, Write},
+    io::{self, BufWriter, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
@@ -31,8 +33,15 @@ const ATTEMPTS: usize = 16;
 pub struct WholeFile {
     /// As it was given.
     shown: PathBuf,
-    target: PathBuf,
-    temporary: NamedTempFile,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A hidden file, where it is to be, and whether it may replace what is there.
+    Hidden(NamedTempFile, PathBuf, bool),
+    /// A pipe or a device.
+    Straight(File),
 }
 
 impl WholeFile {
@@ -41,10 +50,27 @@ impl WholeFile {
     /// # Errors
     /// If `path` is something other than a regular file, or nothing can be written in its folder.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::begin(path).map_err(|error| at(path, &error))
+        Self::begin(path, true).map_err(|error| at(path, &error))
     }
 
-    fn begin(path: &Path) -> io::Result<Self> {
+    /// As [`WholeFile::create`], where nothing is, now and when it is whole.
+    pub fn create_new(path: &Path) -> io::Result<Self> {
+        Self::begin(path, false).map_err(|error| at(path, &error))
+    }
+
+    /// As [`WholeFile::create`], or straight into what is no regular file.
+    pub fn create_or_open(path: &Path) -> io::Result<Self> {
+        if !path.metadata().is_ok_and(|known| !known.is_file()) {
+            return Self::create(path);
+        }
+        let file = File::options().write(true).open(path).map_err(|error| at(path, &error))?;
+        Ok(Self { shown: path.to_owned(), place: Place::Straight(file) })
+    }
+
+    fn begin(path: &Path, replaces: bool) -> io::Result<Self> {
+        if !replaces && path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         let old = path.metadata();
         if old.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
             let text = "is not a regular file; only such a file can be replaced in one step";
@@ -62,19 +88,28 @@ impl WholeFile {
         if let Some(permissions) = permissions {
             temporary.as_file().set_permissions(permissions)?;
         }
-        Ok(Self { shown: path.to_owned(), target, temporary })
+        Ok(Self { shown: path.to_owned(), place: Place::Hidden(temporary, target, replaces) })
     }
 
     /// Where the bytes are until the file is whole.
     pub fn temporary(&self) -> &Path {
-        self.temporary.path()
+        match &self.place {
+            Place::Hidden(temporary, ..) => temporary.path(),
+            Place::Straight(_) => &self.shown,
+        }
+    }
+
+    fn file(&mut self) -> &mut File {
+        match &mut self.place {
+            Place::Hidden(temporary, ..) => temporary.as_file_mut(),
+            Place::Straight(file) => file,
+        }
     }
 
     /// Writes bytes that belong at `offset`.
     pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let file = self.temporary.as_file_mut();
-        let written = file.seek(SeekFrom::Start(offset)).and_then(|_| file.write_all(bytes));
-        written.map_err(|error| at(&self.shown, &error))
+        self.seek(SeekFrom::Start(offset))?;
+        self.write_all(bytes)
     }
 
     /// Puts the file in its place.
@@ -82,19 +117,31 @@ impl WholeFile {
     /// # Errors
     /// If it cannot be renamed. The target is then as it was.
     pub fn keep(self) -> io::Result<()> {
-        let Self { shown, target, temporary } = self;
-        temporary.as_file().sync_all().map_err(|error| at(&shown, &error))?;
-        temporary.persist(&target).map(|_| ()).map_err(|error| at(&shown, &error.error))
+        let Place::Hidden(temporary, target, replaces) = self.place else { return Ok(()) };
+        temporary.as_file().sync_all().map_err(|error| at(&self.shown, &error))?;
+        let kept = if replaces { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
+        kept.map(|_| ()).map_err(|error| at(&self.shown, &error.error))
+    }
+
+    /// Puts a file in its place that was written through a buffer.
+    pub fn keep_buffered(file: BufWriter<Self>) -> io::Result<()> {
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.keep()
     }
 }
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.temporary.as_file_mut().write(bytes).map_err(|error| at(&self.shown, &error))
+        self.file().write(bytes).map_err(|error| at(&self.shown, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file().seek(to).map_err(|error| at(&self.shown, &error))
     }
 }
 

@@ -121,18 +121,22 @@ struct Task {
     position: Option<u64>,
 }
 
-/// Measures on so many threads; the answer does not depend on how many. `observer` is asked now and then whether to go on.
+/// Measures on so many threads; the answer does not depend on how many. `observer` is asked now and then whether to go on, `progress` called with the
+/// part of the whole that each run is at least.
 pub fn failures(
     question: &Question,
     threads: usize,
     observer: &(dyn Fn() -> Control + Sync),
+    progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Failures, FailuresError> {
     let own = question.layers.resolve()?;
     check(&own)?;
     let (policies, skipped) = possible(question, &own)?;
+    let part = 1.0 / (policies.len() as f64 * f64::from(question.failures.saturating_add(1)));
     let run = |task: &Task| {
         let (release, machine) = &policies[task.policy];
         let outcome = simulate(question, machine, task.position, observer);
+        progress(part);
         outcome.map_err(|error| FailuresError::Run { release: release.name(), error })
     };
     let alike = |_: &Task| 1;
@@ -298,7 +302,7 @@ mod tests {
     }
 
     fn ask(question: &Question, threads: usize) -> Failures {
-        failures(question, threads, &|| Control::Continue).unwrap()
+        failures(question, threads, &|| Control::Continue, &|_| ()).unwrap()
     }
 
     const POLICIES: [Release; Release::ALL.len()] = Release::ALL;
@@ -353,7 +357,7 @@ mod tests {
         let skipped: Vec<_> = answer.skipped.iter().map(|one| one.name.as_str()).collect();
         assert_eq!((answer.policies.len(), skipped), (2, vec!["hold", "skid"]));
         assert!(answer.skipped[0].reason.contains("nothing holds it"), "{:?}", answer.skipped);
-        let alone = failures(&asked(&[Release::Hold]), 1, &|| Control::Continue);
+        let alone = failures(&asked(&[Release::Hold]), 1, &|| Control::Continue, &|_| ());
         assert!(matches!(alone, Err(FailuresError::Config(_))), "{alone:?}");
     }
 
@@ -371,7 +375,7 @@ mod tests {
     fn a_machine_without_tags_of_messages_is_refused_with_its_reason() {
         let refused = |layers: Layers| {
             let question = Question { layers, ..question(&POLICIES, 4096, &[]) };
-            failures(&question, 1, &|| Control::Continue).unwrap_err().to_string()
+            failures(&question, 1, &|| Control::Continue, &|_| ()).unwrap_err().to_string()
         };
         assert!(refused(Layers::new("h100-nvl-tdx").overlay("off")).contains("confidential computing is off"));
         assert!(refused(Layers::new("h100-nvl-tdx").overlay("ide")).contains("IDE protects TLPs"));

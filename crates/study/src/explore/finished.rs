@@ -43,23 +43,20 @@ impl<T> Finished<T> {
         Self(Mutex::new(Pieces { known: BTreeMap::new(), file, store: None }))
     }
 
-    /// Takes what earlier processes have left in the file, up to what is damaged.
-    pub fn resume(&self) -> bool
+    /// Takes what earlier processes have left in the file; answers what is wrong with the rest.
+    pub fn resume(&self) -> Option<FolderError>
     where
         T: DeserializeOwned,
     {
         let mut pieces = self.pieces();
         let Pieces { known, file, .. } = &mut *pieces;
-        if let Ok(path) = file
-            && let Ok(lines) = File::open(&path)
-        {
-            let _ = each_line(path, lines, &mut |line| {
-                let Kept { id, piece } = line.read(|text| serde_json::from_slice(text))?;
-                known.insert(id, piece);
-                Ok(())
-            });
-        }
-        !known.is_empty()
+        let path = file.as_ref().ok()?;
+        let read = each_line(path, File::open(path).ok()?, &mut |line| {
+            let Kept { id, piece } = line.read(|text| serde_json::from_slice(text))?;
+            known.insert(id, piece);
+            Ok(())
+        });
+        read.map_or_else(Some, |lines| lines.altered)
     }
 
     /// A piece, if it is finished.
@@ -159,30 +156,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_come_back_up_to_what_is_damaged_and_later_ones_are_added() {
+    fn pieces_come_back_but_for_what_is_damaged_and_later_ones_are_added() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("below/pieces.jsonl");
         let again = || {
             let finished = Finished::<u64>::of(Ok(path.clone()));
             (finished.resume(), finished)
         };
-        let (resumed, finished) = again();
-        assert!(!resumed && !path.exists());
+        let (altered, finished) = again();
+        assert!(altered.is_none() && !path.exists());
         ["a", "b", "c"].iter().zip(1..).for_each(|(key, piece)| finished.keep(key, piece));
         // Another command of the same question is at it: what this one has finished it has in memory.
-        let (resumed, other) = again();
+        let (_, other) = again();
         other.keep("d", 4);
-        assert!(resumed && other.known("d") == Some(4) && other.kept().1.unwrap_err().contains("in use"));
+        assert!(other.known("d") == Some(4) && other.kept().1.unwrap_err().contains("in use"));
         drop(finished);
         let lines = fs::read_to_string(&path).unwrap();
         let second = lines.lines().nth(1).unwrap();
-        fs::write(&path, lines.replace(second, "dear")).unwrap();
-        let (_, finished) = again();
-        assert_eq!(["a", "b", "c"].map(|key| finished.known(key)), [Some(1), None, None]);
-        finished.keep("b", 2);
-        assert_eq!(finished.kept(), (2, Ok(())));
-        drop(finished);
-        assert_eq!(again().1.known("b"), Some(2));
+        let unsealed = format!("{}}}", second.split_once(",\"digest").unwrap().0);
+        for instead in ["dear", &second.replace("\"piece\":2", "\"piece\":7"), &unsealed] {
+            fs::write(&path, lines.replace(second, instead)).unwrap();
+            let (altered, finished) = again();
+            assert!(
+                altered.unwrap().to_string().contains("pieces.jsonl, line 2, is not as it was written"),
+                "{instead}"
+            );
+            assert_eq!(["a", "b", "c"].map(|key| finished.known(key)), [Some(1), None, Some(3)]);
+            finished.keep("b", 2);
+            assert_eq!(finished.kept(), (3, Ok(())));
+            drop(finished);
+            let (altered, finished) = again();
+            assert!(altered.is_none());
+            assert_eq!(["a", "b", "c"].map(|key| finished.known(key)), [Some(1), Some(2), Some(3)]);
+        }
         again().1.discard();
         assert!(!path.exists());
     }

@@ -21,7 +21,7 @@ pub struct ParquetWriter {
 
 impl ParquetWriter {
     /// Begins a file with the columns `names`, of which some are `numeric`.
-    pub fn create(out: BufWriter<WholeFile>, names: &[String], numeric: Vec<bool>) -> Result<Self, ParquetError> {
+    pub fn create(out: WholeFile, names: &[String], numeric: Vec<bool>) -> Result<Self, ParquetError> {
         let fields = names.iter().zip(&numeric).map(|(name, numeric)| {
             let physical = if *numeric { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
             let logical = (!numeric).then_some(LogicalType::String);
@@ -30,7 +30,7 @@ impl ParquetWriter {
         });
         let schema = Type::group_type_builder("points").with_fields(fields.collect::<Result<_, _>>()?).build()?;
         let properties = Arc::new(WriterProperties::builder().build());
-        let file = SerializedFileWriter::new(out, Arc::new(schema), properties)?;
+        let file = SerializedFileWriter::new(BufWriter::new(out), Arc::new(schema), properties)?;
         Ok(Self { file, numeric, group: Vec::new() })
     }
 

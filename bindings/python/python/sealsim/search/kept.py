@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
+import warnings
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 
 from ..errors import FileError
-from .program import Row, Workers
+from .program import Row, Workers, sealed, unsealed
 from .space import Point, Space
 
 ROWS = "search.jsonl"
@@ -49,19 +49,19 @@ class Kept:
         self._rows[row["id"]] = row
         try:
             # One write to the end of the file, so that lines of several processes do not mix.
-            self._file.write(json.dumps(row).encode() + b"\n")
+            self._file.write(sealed(row).encode())
             self._file.flush()
         except OSError as error:
             raise FileError(f"{self._path}: {error.strerror}; all points that were done are kept") from None
 
     def _read(self, path: pathlib.Path) -> None:
-        """A line that is not whole is a kill's, and its point runs again."""
+        """A line that is not whole is a kill's, and its point runs again, as does that of one that somebody has changed."""
         if not path.exists():
             return
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                try:
-                    row = json.loads(line)
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, 1):
+                row = unsealed(line)
+                if row is not None:
                     self._rows[row["id"]] = row
-                except (ValueError, KeyError, TypeError):
-                    continue
+                elif line.endswith("\n"):
+                    warnings.warn(f"{path}, line {number}, is not as it was written: its point runs again", stacklevel=2)

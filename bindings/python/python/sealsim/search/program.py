@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
@@ -28,6 +29,27 @@ _IN_USE = re.compile(r"is[\s│]+in[\s│]+use[\s│]+by")
 
 Row = dict[str, Any]
 """What came of a point, as ``sealsim sweep run-point`` prints it: id, error, figures."""
+
+
+_SEAL = ',"digest":"'
+
+
+def sealed(row: Row) -> str:
+    """A row as a line, with a digest of what it says, as the program writes and takes it."""
+    return _sealed(json.dumps(row))
+
+
+def unsealed(line: str) -> Row | None:
+    """The row of a line; none if it is not as it was written."""
+    said = line.rpartition(_SEAL)[0] + "}"
+    if _sealed(said) != line:
+        return None
+    row: Row = json.loads(said)
+    return row
+
+
+def _sealed(said: str) -> str:
+    return f'{said[:-1]}{_SEAL}{hashlib.sha256(said.encode()).hexdigest()[:32]}"}}\n'
 
 
 class Program:
@@ -62,7 +84,7 @@ class Program:
     def merge(self, rows: Sequence[Row], folder: pathlib.Path) -> None:
         """Puts rows into a folder and writes its tables; waits while another process does so."""
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as lines:
-            lines.writelines(json.dumps(row) + "\n" for row in rows)
+            lines.writelines(sealed(row) for row in rows)
             lines.flush()
             files = [lines.name] if rows else []
             command = [*self._sweep("merge"), *files, "--out", str(folder)]
@@ -153,7 +175,8 @@ class _Worker:
             line = ""
         if not line.endswith("\n"):
             raise _failed(self._process.wait(), self._said)
-        row: Row = json.loads(line)
+        row = unsealed(line)
+        assert row is not None
         return row
 
     def end(self) -> None:

@@ -1,11 +1,11 @@
 //! The file of waves: its head, its hierarchy, its values.
 
+use crate::files::WholeFile;
 use fst_writer::{
     FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection,
-    FstVarType, FstWriteError, open_fst,
+    FstVarType, FstWriteError,
 };
 use std::{
-    fs::File,
     io::{self, BufWriter},
     path::Path,
 };
@@ -20,8 +20,8 @@ pub(super) struct Signal {
     pub value: Option<u128>,
 }
 
-pub(super) type Header = FstHeaderWriter<BufWriter<File>>;
-pub(super) type Body = FstBodyWriter<BufWriter<File>>;
+pub(super) type Header = FstHeaderWriter<BufWriter<WholeFile>>;
+pub(super) type Body = FstBodyWriter<BufWriter<WholeFile>>;
 
 /// Makes a file whose time unit is 10^`exponent` s.
 pub(super) fn create(path: &Path, exponent: i8) -> io::Result<Header> {
@@ -32,7 +32,8 @@ pub(super) fn create(path: &Path, exponent: i8) -> io::Result<Header> {
         date: String::new(),
         file_type: FstFileType::Verilog,
     };
-    open_fst(path, &info).map_err(|error| named(path, error))
+    let file = BufWriter::new(WholeFile::create_or_open(path)?);
+    Header::new(file, &info).map_err(|error| named(path, error))
 }
 
 /// Writes the hierarchy; gives what values are written to, and the signals there.
@@ -63,9 +64,7 @@ pub(super) fn describe(mut header: Header, signals: &[Signal]) -> Result<(Body, 
 }
 
 pub(super) fn finish(body: Body, path: &Path) -> io::Result<()> {
-    let file = body.finish().map_err(|error| named(path, error))?;
-    file.into_inner().map_err(|error| named(path, FstWriteError::Io(error.into_error())))?;
-    Ok(())
+    body.finish().map_err(|error| named(path, error)).and_then(WholeFile::keep_buffered)
 }
 
 pub(super) fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
@@ -75,7 +74,8 @@ pub(super) fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
 
 pub(super) fn named(path: &Path, error: FstWriteError) -> io::Error {
     match error {
-        FstWriteError::Io(error) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
+        // The file has named it.
+        FstWriteError::Io(error) => error,
         error => io::Error::other(format!("{}: {error}", path.display())),
     }
 }

@@ -25,15 +25,14 @@ use crate::{
 };
 pub use engines::EngineOf;
 use engines::{Change as Shift, Engines};
-use file::{Signal, bits, named};
-use fst_writer::{FstBodyWriter, FstHeaderWriter, FstSignalId, FstWriteError};
+use file::{Body, Header, Signal, bits, named};
+use fst_writer::{FstSignalId, FstWriteError};
 pub use standalone::EngineWaves;
 use std::{
     any::Any,
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap, VecDeque},
-    fs::File,
-    io::{self, BufWriter},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -86,8 +85,8 @@ pub struct Waves {
     ahead: BinaryHeap<Change>,
     changes: u64,
     ids: Vec<FstSignalId>,
-    body: Option<FstBodyWriter<BufWriter<File>>>,
-    header: Option<FstHeaderWriter<BufWriter<File>>>,
+    body: Option<Body>,
+    header: Option<Header>,
     /// The last instant that was written.
     at: Option<u64>,
     /// The last instant that was heard of, in fs.

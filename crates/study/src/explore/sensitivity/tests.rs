@@ -190,7 +190,8 @@ fn what_was_stopped_goes_on_with_what_is_finished() {
             if stop { Control::Stop } else { Control::Continue }
         };
         let finished = Finished::of(Ok(folder.path().join("pieces.jsonl")));
-        assert_eq!(finished.resume(), turns > 0);
+        assert!(finished.resume().is_none());
+        assert_eq!(finished.kept().0 > 0, turns > 0);
         let told = Mutex::new(0.0);
         let answer = sensitivity(&question, 1, &finished, &observer, &|part| *told.lock().unwrap() += part);
         let before = turns;

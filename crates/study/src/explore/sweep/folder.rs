@@ -9,16 +9,15 @@
 use super::column::AxisColumn;
 use super::folder_error::{FolderError, failed};
 use super::lines::each_line;
-use super::partial::write_whole;
 use super::shard::{SHARDS, Shard};
-use super::store::Store;
+use super::store::{Damaged, Store};
 use super::study::Study;
 use super::table::TableError;
 use crate::explore::{
     simulator::simulator,
     uncertainty::{Numbers, Residual},
 };
-use crate::files::{ReadError, is_under_way, read_text};
+use crate::files::{ReadError, is_under_way, read_text, write_whole};
 use crate::table::PointId;
 use crate::table::PointRow;
 use crate::units::Bytes;
@@ -104,7 +103,7 @@ impl FolderRecord {
 
     fn write(&self, folder: &Path) -> Result<(), FolderError> {
         let json = serde_json::to_string_pretty(self).map_err(|error| failed(folder)(error.into()))?;
-        write_whole(&folder.join(RECORD), json.as_bytes())
+        Ok(write_whole(&folder.join(RECORD), json.as_bytes())?)
     }
 
     /// Whether results of `other` may lie next to those of `self`.
@@ -198,6 +197,11 @@ impl Folder {
     /// Waits until all rows are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.store.sync()
+    }
+
+    /// The file of rows that was there, if some were not as they were written.
+    pub fn take_damaged(&mut self) -> Option<Damaged> {
+        self.store.damaged.take()
     }
 
     pub fn path(&self) -> &Path {

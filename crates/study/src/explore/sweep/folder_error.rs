@@ -41,6 +41,14 @@ pub enum FolderError {
         line: usize,
         error: serde_json::Error,
     },
+    /// Lines that somebody has changed, or that are of a version that wrote no digests.
+    #[error("{path}, line {line}{}, is not as it was written: its digest is another, or none", others_too(*others))]
+    Altered {
+        path: String,
+        /// The first of them, from 1.
+        line: usize,
+        others: usize,
+    },
     /// A row of another study.
     #[error("{path}, line {line}: point {id} is none of this study")]
     Stranger {
@@ -58,12 +66,16 @@ impl FolderError {
     /// Whether a file of rows holds anything but rows of its study.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Line { .. } | Self::Stranger { .. } => true,
+            Self::Line { .. } | Self::Altered { .. } | Self::Stranger { .. } => true,
             // No UTF-8, or a line longer than any row.
             Self::InputOutput { error, .. } => error.kind() == io::ErrorKind::InvalidData,
             _ => false,
         }
     }
+}
+
+fn others_too(others: usize) -> String {
+    if others == 0 { String::new() } else { format!(" (and {others} more)") }
 }
 
 /// What to do about a file that cannot grow.

@@ -1,7 +1,9 @@
-//! Lines of points and rows, from files and from standard input: any number of them, none longer than a bound.
+//! Lines of points and rows, from files and from standard input: any number of them, none longer than a bound. A line that is kept ends with a digest of the
+//! rest of it, so that what has been changed since is not taken for a result.
 
 use super::folder_error::{FolderError, failed};
 use crate::units::Bytes;
+use sha2::{Digest, Sha256};
 use std::{
     io::{self, BufRead, BufReader, Read},
     path::Path,
@@ -61,21 +63,58 @@ impl Line<'_> {
     }
 }
 
-/// Calls `take` with each whole line of a file, and says where the last one ends: one that is cut short, by a kill, is none.
+/// What is before a line's digest: of so many bytes of SHA-256.
+const SEAL: &str = ",\"digest\":\"";
+const SEAL_BYTES: usize = 16;
+
+/// An object as a line of JSON without its end, with a digest of it as its last field.
+pub fn sealed(mut object: Vec<u8>) -> Vec<u8> {
+    let digest = hex::encode(&Sha256::digest(&object)[..SEAL_BYTES]);
+    object.pop();
+    object.extend(format!("{SEAL}{digest}\"}}").bytes());
+    object
+}
+
+/// Whether a line is as [`sealed`] has made it.
+fn is_sealed(line: &str) -> bool {
+    let parts = line.trim_end().strip_suffix("\"}").and_then(|line| line.rsplit_once(SEAL));
+    parts.is_some_and(|(said, digest)| {
+        hex::encode(&Sha256::new().chain_update(said).chain_update("}").finalize()[..SEAL_BYTES]) == digest
+    })
+}
+
+/// The whole lines of a file.
+pub struct Lines {
+    /// Where the last one ends: one that is cut short, by a kill, is none.
+    pub length: u64,
+    /// Those that are not as they were written.
+    pub altered: Option<FolderError>,
+}
+
+/// Calls `take` with each whole line of a file that is as it was written.
 pub fn each_line(
     path: &Path,
     file: impl Read,
     take: &mut dyn FnMut(Line<'_>) -> Result<(), FolderError>,
-) -> Result<u64, FolderError> {
+) -> Result<Lines, FolderError> {
     let (mut reader, mut text) = (BufReader::new(BoundedLines::new(file)), String::new());
-    let (mut start, mut number) = (0, 0);
+    let (mut start, mut number, mut altered) = (0, 0, None);
     while reader.read_line(&mut text).map_err(failed(path))? > 0 && text.ends_with('\n') {
         number += 1;
-        take(Line { path, text: &text, number, start })?;
+        if is_sealed(&text) {
+            take(Line { path, text: &text, number, start })?;
+        } else if !text.trim().is_empty() {
+            let (first, others) = altered.map_or((number, 0), |(first, others)| (first, others + 1));
+            altered = Some((first, others));
+        }
         start += text.len() as u64;
         text.clear();
     }
-    Ok(start)
+    let path = || path.display().to_string();
+    Ok(Lines {
+        length: start,
+        altered: altered.map(|(line, others)| FolderError::Altered { path: path(), line, others }),
+    })
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@
 use super::folder::{Folder, FolderRecord, LINES};
 use super::folder_error::{FolderError, failed};
 use super::lines::each_line;
-use super::partial::write_whole;
-use super::store::set_aside;
+use super::store::{Damaged, set_aside};
 use super::study::{Study, StudyError};
 use super::table::TableError;
-use crate::files::read_text;
+use crate::files::{read_text, write_whole};
 use crate::table::{PointId, PointRow};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -42,13 +41,6 @@ pub struct ShardArray {
     pub of: u32,
     /// The scheduler's number of the job that runs them, if it gave one.
     pub job: Option<u64>,
-}
-
-/// A file of rows that was not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damaged {
-    pub path: PathBuf,
-    pub why: String,
 }
 
 /// Takes rows of a study into a folder.
@@ -101,7 +93,7 @@ impl ShardArray {
         let place = folder.join(SHARDS);
         fs::create_dir_all(&place).map_err(failed(&place))?;
         let json = serde_json::to_string(&self).map_err(|error| failed(&place)(error.into()))?;
-        write_whole(&place.join(ARRAY), json.as_bytes())
+        Ok(write_whole(&place.join(ARRAY), json.as_bytes())?)
     }
 
     /// The numbers of those of its shards that have points of which `has` says that there are no rows.
@@ -142,10 +134,7 @@ impl<'a> Gathering<'a> {
     }
 
     fn rows(&mut self, path: &Path, rows: impl Read) -> Result<(), FolderError> {
-        each_line(path, rows, &mut |line| {
-            if line.text.trim().is_empty() {
-                return Ok(());
-            }
+        let lines = each_line(path, rows, &mut |line| {
             let row = line.read(PointRow::of_json)?;
             let id = row.point.id;
             if !self.known.contains(&id) || self.study.id(&row.point.settings) != id {
@@ -153,14 +142,14 @@ impl<'a> Gathering<'a> {
             }
             self.folder.add(&row)
         })?;
-        Ok(())
+        lines.altered.map_or(Ok(()), Err)
     }
 }
 
 /// Takes the rows that shards have written so far into the folder that they share. Files stay, since their shards may go on; one that holds anything but
-/// rows of the study is set aside, with its rows before that taken. Answers which were.
+/// rows of the study is set aside, with its rows before that taken. Answers which were, the folder's own included.
 pub fn gather(study: &Study, folder: &mut Folder) -> Result<Vec<Damaged>, TableError> {
-    let (files, mut damaged) = (files(folder.path())?, Vec::new());
+    let (files, mut damaged) = (files(folder.path())?, Vec::from_iter(folder.take_damaged()));
     if files.is_empty() {
         return Ok(damaged);
     }
@@ -283,8 +272,16 @@ mod tests {
         assert_eq!(gather(&study, &mut folder).unwrap(), []);
         Gathering::new(&study, &mut folder).unwrap().take(other.path()).unwrap();
         assert_eq!((folder.len(), study.progress(&folder).unwrap()), (40, (40, 40)));
-        let strange = fs::read_to_string(&rows).unwrap().replace("\"32\"", "\"33\"");
-        fs::write(&rows, strange).unwrap();
+        let strange_rows = fs::read_to_string(&rows).unwrap().replace("\"32\"", "\"33\"");
+        fs::write(&rows, &strange_rows).unwrap();
+        let damaged = gather(&study, &mut folder).unwrap();
+        assert!(damaged.len() == 1 && damaged[0].why.contains("line 1 (and 6 more), is not as it was"), "{damaged:?}");
+        assert!(damaged[0].path.exists() && !rows.exists());
+        let strange = |row: &str| {
+            let said = row.split_once(",\"digest").unwrap().0.to_owned() + "}";
+            String::from_utf8(super::super::lines::sealed(said.into_bytes())).unwrap() + "\n"
+        };
+        fs::write(&rows, strange_rows.lines().map(strange).collect::<String>()).unwrap();
         let damaged = gather(&study, &mut folder).unwrap();
         assert!(damaged.len() == 1 && damaged[0].why.contains("is none of this study"), "{damaged:?}");
         assert!(damaged[0].path.exists() && !rows.exists());

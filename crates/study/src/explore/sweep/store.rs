@@ -2,10 +2,11 @@
 //! the process ended that did it.
 //!
 //! Lines stay in their file: of a point, memory holds no more than its identity and where its line is. A line is written whole before the next, so a
-//! kill cuts the last one short at most, and the next process drops that.
+//! kill cuts the last one short at most, and the next process drops that. A file with lines that are not as they were written is set aside, and the others are
+//! taken from it.
 
 use super::folder_error::{FolderError, failed};
-use super::lines::each_line;
+use super::lines::{each_line, sealed};
 use crate::table::{PointId, PointRow};
 use std::{
     collections::HashMap,
@@ -23,11 +24,43 @@ pub struct Store {
     length: u64,
     /// By point: where its line begins, and how long it is.
     done: HashMap<PointId, (u64, u32)>,
+    /// The file that was there, if some of its lines were not as they were written.
+    pub(super) damaged: Option<Damaged>,
+}
+
+/// A file of rows that was not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    pub path: PathBuf,
+    pub why: String,
 }
 
 impl Store {
     /// Opens a store, or makes it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
+        let mut store = Self::empty(path)?;
+        let mut done = HashMap::new();
+        let lines = each_line(path, &store.file, &mut |line| {
+            let id = line.read(PointRow::id_of_json)?;
+            done.insert(id, (line.start, line.text.len() as u32));
+            Ok(())
+        })?;
+        if let Some(altered) = lines.altered {
+            let aside = set_aside(path)?;
+            let mut whole = Self::empty(path)?;
+            each_line(&aside, File::open(&aside).map_err(failed(&aside))?, &mut |line| {
+                whole.append(line.read(PointRow::id_of_json)?, line.text.as_bytes())
+            })?;
+            whole.damaged = Some(Damaged { path: aside, why: altered.to_string() });
+            return Ok(whole);
+        }
+        store.file.set_len(lines.length).map_err(failed(path))?;
+        (store.length, store.done) = (lines.length, done);
+        Ok(store)
+    }
+
+    /// A store of which nothing has been read, locked.
+    fn empty(path: &Path) -> Result<Self, FolderError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path).map_err(failed(path))?;
         match file.try_lock() {
@@ -35,14 +68,7 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(FolderError::InUse { path: path.display().to_string() }),
             Err(TryLockError::Error(error)) => return Err(failed(path)(error)),
         }
-        let mut done = HashMap::new();
-        let length = each_line(path, &file, &mut |line| {
-            let id = line.read(PointRow::id_of_json)?;
-            done.insert(id, (line.start, line.text.len() as u32));
-            Ok(())
-        })?;
-        file.set_len(length).map_err(failed(path))?;
-        Ok(Self { path: path.to_owned(), file, length, done })
+        Ok(Self { path: path.to_owned(), file, length: 0, done: HashMap::new(), damaged: None })
     }
 
     /// Opens a store in a folder, or makes both. A file that holds anything but lines of points is set aside.
@@ -98,9 +124,13 @@ impl Store {
         if self.has(id) {
             return Ok(());
         }
-        let mut line = line().map_err(|error| failed(&self.path)(error.into()))?;
+        let mut line = sealed(line().map_err(|error| failed(&self.path)(error.into()))?);
         line.push(b'\n');
-        if let Err(error) = self.file.write_all(&line) {
+        self.append(id, &line)
+    }
+
+    fn append(&mut self, id: PointId, line: &[u8]) -> Result<(), FolderError> {
+        if let Err(error) = self.file.write_all(line) {
             // Half a line would be taken for a kill's; without it the file is as it was.
             let _ = self.file.set_len(self.length);
             return Err(failed(&self.path)(error));

@@ -3,9 +3,9 @@
 use super::column::{AxisColumn, parsed};
 use super::folder_error::{FolderError, failed};
 use super::lines::BoundedLines;
-use super::partial::Partial;
 use super::study::StudyError;
 use crate::figures::{self, Column, Value, table::SWEEP};
+use crate::files::WholeFile;
 use crate::table::PointRow;
 #[cfg(feature = "parquet")]
 use crate::table::parquet::ParquetWriter;
@@ -103,7 +103,7 @@ pub(super) fn values(axes: &[AxisColumn], columns: &[String], row: &PointRow) ->
 pub struct TableWriter {
     axes: Vec<AxisColumn>,
     columns: Vec<String>,
-    csv: csv::Writer<Partial>,
+    csv: csv::Writer<WholeFile>,
     #[cfg(feature = "parquet")]
     parquet: ParquetWriter,
 }
@@ -112,7 +112,7 @@ impl TableWriter {
     /// Begins the files in a folder.
     pub fn create(folder: &Path, axes: Vec<AxisColumn>) -> Result<Self, TableError> {
         let names = columns(&axes);
-        let mut csv = csv::Writer::from_writer(Partial::create(&folder.join("points.csv"))?);
+        let mut csv = csv::Writer::from_writer(created(&folder.join("points.csv"))?);
         csv.write_record(&names).map_err(|error| failed_csv(&error))?;
         Ok(Self {
             csv,
@@ -120,7 +120,7 @@ impl TableWriter {
             parquet: {
                 let numeric = |(place, name): (usize, &String)| is_numeric(&axes, place, name);
                 let numeric = names.iter().enumerate().map(numeric).collect();
-                ParquetWriter::create(Partial::create(&folder.join("points.parquet"))?.0, &names, numeric)?
+                ParquetWriter::create(created(&folder.join("points.parquet"))?, &names, numeric)?
             },
             axes,
             columns: names,
@@ -141,13 +141,17 @@ impl TableWriter {
     /// If one cannot be written; the old ones are then still there.
     pub fn finish(self) -> Result<(), TableError> {
         #[cfg(feature = "parquet")]
-        let parquet = Partial(self.parquet.finish()?);
+        let parquet = self.parquet.finish()?;
         let csv = self.csv.into_inner().map_err(|error| TableError::Csv(error.error().to_string()))?;
-        csv.finish()?;
+        csv.keep().map_err(FolderError::from)?;
         #[cfg(feature = "parquet")]
-        parquet.finish()?;
+        WholeFile::keep_buffered(parquet).map_err(FolderError::from)?;
         Ok(())
     }
+}
+
+fn created(path: &Path) -> Result<WholeFile, FolderError> {
+    Ok(WholeFile::create(path)?)
 }
 
 fn failed_csv(error: &csv::Error) -> TableError {

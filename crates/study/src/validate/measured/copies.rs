@@ -213,6 +213,9 @@ mod tests {
             ("p1,cc,pinned,h2d,0,1", "bytes is 0"),
             ("p1,cc,pinned,h2d,9e30,1", "bytes is 9e30"),
             ("p1,cc,pinned,h2d,64,0", "gb_per_s is 0"),
+            ("p1,cc,pinned,h2d,64,1e308", "gb_per_s is 1e308"),
+            ("p1,cc,pinned,h2d,64,1000001", "gb_per_s is 1000001"),
+            ("p1,off,pageable,d2h,64,4294967303", "gb_per_s is 4294967303"),
             (",cc,pinned,h2d,64,1", "no platform"),
         ] {
             let error = read(row).unwrap_err();

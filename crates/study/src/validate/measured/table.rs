@@ -109,6 +109,10 @@ fn cells(line: &str, start: usize) -> Vec<Range<usize>> {
     cells
 }
 
+/// Columns of rates, and what no machine exceeds: a petabyte in a second.
+const RATE: &str = "gb_per_s";
+const FASTEST: f64 = 1e6;
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells<'t> {
     table: &'t Table,
@@ -152,6 +156,9 @@ impl<'t> Cells<'t> {
     pub fn positive(&self, column: &str) -> Result<f64, Refusal> {
         let number = self.number(column, 0.0)?;
         let what = || format!("{column} is {}", self.text(column));
+        if column == RATE && number > FASTEST {
+            return Err(self.error(column, what(), &format!("no copy is faster than {FASTEST} GB/s")));
+        }
         if number > 0.0 { Ok(number) } else { Err(self.error(column, what(), "it must be more than 0")) }
     }
 

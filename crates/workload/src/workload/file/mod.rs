@@ -110,7 +110,7 @@ impl WorkloadFile {
     pub fn read(path: &Path, settings: &[Setting]) -> Result<Self, Refusal> {
         let shown = path.display().to_string();
         let text = read_text(path, LONGEST).map_err(|error| match error {
-            ReadError::Unreadable { .. } | ReadError::Directory { .. } => {
+            ReadError::Unreadable { .. } | ReadError::NoFile { .. } => {
                 DOCUMENT.refused("unreadable", format!("workload {error}"))
             }
             error => DOCUMENT

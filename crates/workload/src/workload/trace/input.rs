@@ -1,7 +1,10 @@
 //! What a trace is read from, and how far its reading has come.
 
 use super::error::refused;
-use crate::{files::Refusal, sim::Control};
+use crate::{
+    files::{Refusal, no_file},
+    sim::Control,
+};
 use flate2::bufread::MultiGzDecoder;
 use std::{
     cell::{Cell, RefCell},
@@ -125,8 +128,10 @@ impl<'a> Tape<'a> {
         let unreadable = |error: &dyn std::fmt::Display| refused("unreadable", &name, error.to_string());
         let raw = Rc::new(Cell::new(0));
         let content: Box<dyn Read + 'a> = match input {
-            Input::Path(path) if path.is_dir() => return Err(unreadable(&"is a directory, not a file")),
-            Input::Path(path) => Box::new(File::open(path).map_err(|error| unreadable(&error))?),
+            Input::Path(path) => match no_file(path) {
+                Some(what) => return Err(unreadable(&format_args!("is {what}, not a file"))),
+                None => Box::new(File::open(path).map_err(|error| unreadable(&error))?),
+            },
             Input::Bytes { bytes, .. } => Box::new(bytes),
         };
         let mut content = BufReader::with_capacity(BUFFER, Counted(content, Rc::clone(&raw)));
