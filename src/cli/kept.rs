@@ -1,6 +1,6 @@
 //! What an interrupted command has finished, kept in the user's cache folder until the same command goes on.
 
-use super::{Failure, output};
+use super::{Failure, output, signals};
 use crate::{
     explore::{Finished, simulator},
     files::{WholeFile, read_text},
@@ -53,6 +53,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
 
     /// Keeps what is finished; the failure says how much that is of how many pieces, and how to go on.
     pub fn interrupted(self, of: usize) -> Failure {
+        signals::note_end();
         let pieces = self.finished.into_pieces();
         let count = pieces.len();
         let kept = self.path.ok_or_else(|| io::Error::other("there is no cache folder, set HOME or XDG_CACHE_HOME"));

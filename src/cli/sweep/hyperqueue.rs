@@ -21,9 +21,9 @@ use std::{
 };
 
 /// How often the folder and HyperQueue are asked.
-const POLL_EVERY: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(250);
 /// How often a folder is looked at for rows of tasks that have ended: shared file systems show new files late.
-const POLLS_AFTER_END: u32 = 20;
+const POLLS_AFTER_END: u32 = 40;
 
 /// The chunks of a study, in transit through HyperQueue.
 pub(super) struct Submission<'a> {

@@ -7,6 +7,7 @@ mod place;
 mod records;
 mod snippet;
 mod text;
+mod unfinished;
 mod visible;
 mod whole;
 
@@ -17,5 +18,6 @@ pub use place::{destination, standard_stream};
 pub use records::RecordFile;
 pub use snippet::{Misread, Snippet};
 pub use text::{ReadError, capital, read_text, read_text_from};
+pub use unfinished::{note_unfinished, remove_unfinished};
 pub use visible::{Visible, is_hidden, visible};
 pub use whole::{WholeFile, is_under_way, write_whole};

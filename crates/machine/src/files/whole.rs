@@ -8,7 +8,10 @@
 //! is made, so a new file may be taken for an orphan in between: its writer then finds it locked or gone, and makes another. Where a
 //! file system has no locks, nothing is removed.
 
-use super::place::{destination, folder_of};
+use super::{
+    note_unfinished,
+    place::{destination, folder_of},
+};
 use std::{
     fs::{self, File, Permissions, TryLockError},
     io::{self, Seek, SeekFrom, Write},
@@ -59,6 +62,7 @@ impl WholeFile {
         let folder = folder_of(&target);
         remove_orphans(folder);
         let temporary = temporary(folder, &name.to_string_lossy())?;
+        note_unfinished(temporary.path());
         if let Some(permissions) = permissions {
             temporary.as_file().set_permissions(permissions)?;
         }

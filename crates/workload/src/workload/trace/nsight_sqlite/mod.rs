@@ -19,6 +19,7 @@ use super::{
     input::{Input, Progress, Tape},
     model::{Format, Trace},
 };
+use crate::files::note_unfinished;
 use database::Database;
 use labels::Labels;
 use std::{
@@ -161,6 +162,7 @@ fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, TraceError> {
         TraceError::new(Kind::Unreadable, &name, what).remedy("unpack it where there is room, with `gunzip`")
     };
     let mut file = NamedTempFile::new().map_err(failed)?;
+    note_unfinished(file.path());
     let mut left = length_by(tape.head()?);
     while left > 0 {
         let part = tape.available()?;
