@@ -71,7 +71,7 @@ impl Failure {
         report
     }
 
-    fn show(&self) {
+    pub(super) fn show(&self) {
         output::show(self.report());
     }
 

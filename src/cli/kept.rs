@@ -1,6 +1,6 @@
 //! What a command that ended early has finished, kept in the user's cache folder until the same command goes on.
 
-use super::{Failure, output};
+use super::{Failure, output, signals};
 use crate::explore::{Finished, simulator};
 use miette::miette;
 use serde::de::DeserializeOwned;
@@ -31,6 +31,7 @@ fn file(question: &str) -> Option<PathBuf> {
 
 /// How much is finished of so many pieces, and how to go on.
 pub(super) fn interrupted<T>(finished: &Finished<T>, of: usize) -> Failure {
+    signals::note_end();
     match finished.kept() {
         (count, Ok(())) => Failure::Verification(miette!(
             help = "the same command with --resume continues from there",

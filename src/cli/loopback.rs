@@ -7,8 +7,8 @@
 //! One thread serves all. Whoever does not know the address, which holds a random token, finds nothing. A request that calls the server by another name
 //! than the loopback's is refused, so that no page of the web can reach it by a name of its own; so is one that another page sends. What a stranger may take of the program is bounded:
 //! connections, bytes and number of headers, the time until they are there, the time of a connection. A request has a body where its site takes one, of as many
-//! bytes as it says, and one at a time. Where there are too many
-//! connections, the oldest that has not shown the token goes. A handler that panics ends its connection, and nothing else.
+//! bytes as it says; none waits for another. Where there are too many connections, one goes that has said nothing for a while, or is idle; where all are at work, the
+//! next waits. A handler that panics ends its connection, and nothing else.
 
 use super::Failure;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -31,19 +31,16 @@ use std::{
     io,
     net::{Ipv4Addr, TcpListener},
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 use tokio::{
     net::TcpStream,
     runtime::Builder,
-    sync::{Mutex, Notify},
-    task::{AbortHandle, yield_now},
-    time::{sleep, timeout},
+    sync::Notify,
+    task::{AbortHandle, JoinHandle as Task, yield_now},
+    time::{self, sleep, timeout},
 };
 
 /// Connections at once: a browser has six. So many leave descriptors for the files of a run where a process may have forty.
@@ -63,6 +60,10 @@ const BODY: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 /// So long the last answers have to be sent.
 const LAST: Duration = Duration::from_millis(300);
+/// A connection that has been idle for so long ends.
+const IDLE: Duration = Duration::from_secs(5);
+/// One that says nothing for so long is the first to make room.
+const SILENT: Duration = Duration::from_secs(1);
 
 pub(super) trait Site: Send + Sync + 'static {
     /// How many bytes the body of such a request may have.
@@ -148,14 +149,22 @@ struct ServerState<S> {
     /// What each path begins with.
     root: String,
     site: S,
-    /// Held by the request whose body comes.
-    body: Mutex<()>,
 }
 
 struct Connection {
-    /// Whether it has shown the token.
-    authenticated: Arc<AtomicBool>,
+    state: Arc<Mutex<ConnectionState>>,
+    /// Has it end with the answer that it gives; none if that has begun.
+    graceful: Option<GracefulShutdown>,
     task: AbortHandle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ConnectionState {
+    /// It has not shown the token, since it is there.
+    Stranger(Instant),
+    Busy,
+    /// It has had its last answer then.
+    Idle(Instant),
 }
 
 impl Server {
@@ -166,7 +175,7 @@ impl Server {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let root = format!("/{}/", token());
         let address = format!("http://{}{root}", hosts[0]);
-        let state = Arc::new(ServerState { hosts, root, site, body: Mutex::default() });
+        let state = Arc::new(ServerState { hosts, root, site });
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         listener.set_nonblocking(true)?;
         let listener = {
@@ -177,15 +186,19 @@ impl Server {
         let ended = Arc::clone(&end);
         let serve = move || {
             runtime.block_on(async move {
-                let graceful = Arc::new(GracefulShutdown::new());
-                let accepting = tokio::spawn(accept(listener, state, Arc::clone(&graceful)));
+                let connections = Arc::default();
+                let accepting = tokio::spawn(accept(listener, state, Arc::clone(&connections)));
                 ended.notified().await;
                 accepting.abort();
                 _ = accepting.await;
-                if let Some(graceful) = Arc::into_inner(graceful) {
-                    _ = timeout(LAST, graceful.shutdown()).await;
+                let ending: Vec<_> = locked(&connections).iter_mut().filter_map(Connection::end).collect();
+                let last = time::Instant::now() + LAST;
+                for one in ending {
+                    _ = time::timeout_at(last, one).await;
                 }
             });
+            // A file that is still being kept is not waited for.
+            runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("page".to_owned()).spawn(serve)?;
         Ok(Self { address, end, thread })
@@ -206,48 +219,91 @@ impl Server {
 async fn accept<S: Site>(
     listener: tokio::net::TcpListener,
     state: Arc<ServerState<S>>,
-    graceful: Arc<GracefulShutdown>,
+    connections: Arc<Mutex<Vec<Connection>>>,
 ) {
-    let mut connections: Vec<Connection> = Vec::new();
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                make_room(&mut connections, CONNECTIONS);
-                connections.push(receive(stream, Arc::clone(&state), &graceful));
+        while !has_room(&mut locked(&connections)) {
+            sleep(PAUSE).await;
+        }
+        match timeout(SILENT, listener.accept()).await {
+            Ok(Ok((stream, _))) => {
+                make_room(&mut locked(&connections), CONNECTIONS);
+                locked(&connections).push(receive(stream, Arc::clone(&state)));
                 // Those that have been there get their turn, or their end.
                 yield_now().await;
             }
-            Err(_) => {
-                let open = connections.len();
-                make_room(&mut connections, open);
+            Ok(Err(_)) => {
+                make_room(&mut locked(&connections), 1);
                 sleep(PAUSE).await;
             }
+            Err(_) => {}
         }
     }
 }
 
-/// Lets one go if there are so many; none that has shown the token if there is another.
-fn make_room(connections: &mut Vec<Connection>, most: usize) {
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether one more may come, now or in the place of another. Those end that have been idle for long.
+fn has_room(connections: &mut Vec<Connection>) -> bool {
     connections.retain(|connection| !connection.task.is_finished());
-    if !connections.is_empty() && connections.len() >= most {
-        let stranger = connections.iter().position(|connection| !connection.authenticated.load(Ordering::Relaxed));
-        connections.remove(stranger.unwrap_or(0)).task.abort();
+    for connection in connections.iter_mut() {
+        if matches!(*locked(&connection.state), ConnectionState::Idle(since) if since.elapsed() > IDLE) {
+            connection.end();
+        }
+    }
+    connections.len() < CONNECTIONS || next_to_go(connections).is_some()
+}
+
+/// Lets one go if there are so many.
+fn make_room(connections: &mut Vec<Connection>, most: usize) {
+    let place = if connections.len() >= most { next_to_go(connections) } else { None };
+    let Some(mut gone) = place.map(|place| connections.remove(place)) else { return };
+    if matches!(*locked(&gone.state), ConnectionState::Stranger(_)) {
+        gone.task.abort();
+    } else {
+        gone.end();
+    }
+}
+
+/// One that has long said nothing, then the one that has been idle longest, then any that has not shown the token.
+fn next_to_go(connections: &[Connection]) -> Option<usize> {
+    let rank = |connection: &Connection| match *locked(&connection.state) {
+        ConnectionState::Stranger(since) if since.elapsed() > SILENT => Some((0, since)),
+        ConnectionState::Idle(since) => Some((1, since)),
+        ConnectionState::Stranger(since) => Some((2, since)),
+        ConnectionState::Busy => None,
+    };
+    let ranks = connections.iter().enumerate().filter_map(|(place, connection)| Some((rank(connection)?, place)));
+    ranks.min().map(|(_, place)| place)
+}
+
+impl Connection {
+    /// Has it end with the answer that it gives, unless that has begun.
+    fn end(&mut self) -> Option<Task<()>> {
+        self.graceful.take().map(|graceful| tokio::spawn(graceful.shutdown()))
     }
 }
 
 /// Serves a connection as a task of its own.
-fn receive<S: Site>(stream: TcpStream, state: Arc<ServerState<S>>, graceful: &GracefulShutdown) -> Connection {
-    let authenticated = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&authenticated);
+fn receive<S: Site>(stream: TcpStream, state: Arc<ServerState<S>>) -> Connection {
     let since = Instant::now();
+    let shown = Arc::new(Mutex::new(ConnectionState::Stranger(since)));
+    let shared = Arc::clone(&shown);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (state, authenticated) = (Arc::clone(&state), Arc::clone(&shared));
+        let (state, shown) = (Arc::clone(&state), Arc::clone(&shared));
         async move {
-            let answer = state.answer(request, &authenticated).await;
-            let closes = !authenticated.load(Ordering::Relaxed) || since.elapsed() > OLD;
-            Ok::<_, Infallible>(answer.response(closes))
+            let answer = state.answer(request, &shown).await;
+            let mut shown = locked(&shown);
+            let is_stranger = matches!(*shown, ConnectionState::Stranger(_));
+            if !is_stranger {
+                *shown = ConnectionState::Idle(Instant::now());
+            }
+            Ok::<_, Infallible>(answer.response(is_stranger || since.elapsed() > OLD))
         }
     });
+    let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(GIVE_UP_AFTER).max_headers(HEADERS).max_buf_size(HEAD);
     let connection = graceful.watcher().watch(http.serve_connection(TokioIo::new(stream), service));
@@ -255,25 +311,25 @@ fn receive<S: Site>(stream: TcpStream, state: Arc<ServerState<S>>, graceful: &Gr
         // A peer that has gone, or does not talk HTTP, wants no answer.
         _ = timeout(OLDEST, pin!(connection)).await;
     });
-    Connection { authenticated, task: task.abort_handle() }
+    Connection { state: shown, graceful: Some(graceful), task: task.abort_handle() }
 }
 
 impl<S: Site> ServerState<S> {
-    async fn answer(&self, request: Request<Incoming>, authenticated: &AtomicBool) -> Answer {
-        let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
-        if !self.hosts.iter().any(|name| host == Some(name.as_bytes())) {
+    async fn answer(&self, request: Request<Incoming>, connection: &Mutex<ConnectionState>) -> Answer {
+        // With two of them, whoever stands in between may have looked at the other one.
+        let values = |name| request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
+        let is_own = |host: &[u8]| self.hosts.iter().any(|name| host == name.as_bytes());
+        if !matches!(values(header::HOST)[..], [host] if is_own(host)) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to the loopback's names only\n");
         }
         // A browser says which page a request comes from, if it is another one than the server's.
-        let origin = request.headers().get(header::ORIGIN).map(HeaderValue::as_bytes);
-        let is_own =
-            |origin: &[u8]| self.hosts.iter().any(|name| origin.strip_prefix(b"http://") == Some(name.as_bytes()));
-        if !origin.is_none_or(is_own) {
+        let origins = values(header::ORIGIN);
+        if origins.len() > 1 || !origins.iter().all(|origin| origin.strip_prefix(b"http://").is_some_and(is_own)) {
             return Answer::text(StatusCode::FORBIDDEN, "this server answers to its own page only\n");
         }
         let (head, body) = request.into_parts();
         let Some(path) = head.uri.path().strip_prefix(&self.root) else { return Answer::none() };
-        authenticated.store(true, Ordering::Relaxed);
+        *locked(connection) = ConnectionState::Busy;
         let query = head.uri.query().unwrap_or_default();
         let asked = Asked { method: &head.method, path, query, body: &Bytes::new() };
         if body.is_end_stream() {
@@ -281,13 +337,10 @@ impl<S: Site> ServerState<S> {
         }
         match self.site.takes(asked) {
             0 => Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n"),
-            most => {
-                let _only = self.body.lock().await;
-                match received(body, most).await {
-                    Ok(body) => self.site.answer(Asked { body: &body, ..asked }).await,
-                    Err(refused) => refused,
-                }
-            }
+            most => match received(body, most).await {
+                Ok(body) => self.site.answer(Asked { body: &body, ..asked }).await,
+                Err(refused) => refused,
+            },
         }
     }
 }

@@ -16,7 +16,6 @@ mod faults;
 mod import;
 mod kept;
 pub mod lab;
-mod limits;
 mod list;
 mod list_faults;
 mod loopback;
@@ -39,6 +38,7 @@ mod sample;
 mod schema;
 mod search;
 mod sensitivity;
+mod signals;
 mod sweep;
 mod tlp;
 mod validate;
@@ -47,6 +47,7 @@ mod verify;
 mod watch;
 mod work;
 
+use crate::files::remove_unfinished;
 use clap::{Parser, Subcommand};
 use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 
@@ -123,7 +124,7 @@ impl Program {
 
     /// Does what the arguments of the process ask for and gives the exit status.
     pub fn run(self) -> ExitCode {
-        limits::report_file_size_limit();
+        signals::listen();
         match complete::answer() {
             Ok(false) => {}
             Ok(true) => return ExitCode::SUCCESS,
@@ -182,6 +183,9 @@ impl Program {
             Verb::Verify(arguments) => verify::run(&arguments),
             Verb::Vectors(arguments) => vectors::run(&arguments),
         };
+        signals::note_end();
+        // What a thread leaves that is still at work.
+        remove_unfinished();
         Failure::exit(result)
     }
 }

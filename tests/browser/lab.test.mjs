@@ -174,6 +174,39 @@ test("a state that makes no machine says what is wrong with it", () => lab(`${sm
   assert.ok(await rate(page) > 0);
 }));
 
+test("four browsers at once have the page, and each its answers", async () => {
+  const contexts = await Promise.all([1, 2, 3, 4].map(() => browser.newContext()));
+  const said = [];
+  try {
+    const rates = await Promise.all(contexts.map(async (context, number) => {
+      const page = await context.newPage();
+      page.on("console", (message) => said.push(message.text()));
+      page.on("pageerror", (error) => said.push(error.stack));
+      page.on("requestfailed", (request) => said.push(`${request.url()}: ${request.failure()?.errorText}`));
+      await page.goto(`${address}#A=${encodeURIComponent(`machine=h100-nvl-tdx&copy=h2d:${number + 1}MiB`)}`);
+      await settled(page);
+      return rate(page);
+    }));
+    assert.ok(rates.every((one) => one > 0) && new Set(rates).size === 4, `${rates}`);
+    assert.deepEqual(said, [], "nothing fails");
+  } finally {
+    await Promise.all(contexts.map((context) => context.close()));
+  }
+});
+
+for (const missing of ["lab.js", "choices", "fields"]) {
+  test(`a page that does not get ${missing} says what to do`, async () => {
+    const page = await browser.newPage();
+    try {
+      await page.route(`${address}${missing}`, (route) => route.abort());
+      await page.goto(address);
+      await page.getByText(/start `?sealsim lab`? again/i).waitFor({ timeout: 20_000 });
+    } finally {
+      await page.close();
+    }
+  });
+}
+
 test("files of a state are given", () => lab(small, async (page) => {
   for (const [name, begins] of [["machine.toml", /^#|^name|^\[|^\w/], ["plot.svg", /^<svg/], ["plot.pdf", /^%PDF-/]]) {
     const href = await page.locator(`a[download="${name}"]`).getAttribute("href");

@@ -13,8 +13,9 @@ use sealsim::{
 use serde_json::Value as Json;
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::TcpStream,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
@@ -150,6 +151,10 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
         command.envs(variables.iter().copied());
         command.current_dir(folder).args(["lab", "--no-open"]).args(arguments);
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -245,6 +250,9 @@ fn who_is_not_the_page_and_what_is_no_question_gets_nothing() {
         "Origin: https://evil.example\r\n",
         "Origin: null\r\n",
         "Origin: http://127.0.0.1:1\r\n",
+        &format!("Origin: http://{0}\r\nOrigin: http://{0}\r\n", lab.host),
+        &format!("Host: {0}\r\nHost: {0}\r\n", lab.host),
+        &format!("Host: {}\r\nHost: evil.example\r\n", lab.host),
     ] {
         assert_eq!(own(header), 403, "{header}");
     }
@@ -301,6 +309,56 @@ fn runs_end_with_those_who_wait_for_them() {
     lab.end();
 }
 
+/// Four browsers with as many connections as they have, which they keep: idle ones make room, and end after a while; those at work stay.
+#[test]
+fn idle_connections_make_room_and_busy_ones_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::begin(folder.path(), &[]);
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(&lab.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        write!(stream, "GET /{}/{path} HTTP/1.1\r\nHost: {}\r\n\r\n", lab.token, lab.host).unwrap();
+        stream
+    };
+    let mut busy = [1020, 1021].map(|size| ask(&format!("run?machine=h100-nvl-tdx&copy=h2d:{size}MiB")));
+    let mut kept: Vec<_> = ["", "choices", "lab.js"].iter().cycle().take(24).map(|path| ask(path)).collect();
+    let begun = Instant::now();
+    for stream in &mut kept {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    for stream in &mut busy {
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let waits = stream.read(&mut [0]).map_err(|error| error.kind());
+        assert!(matches!(waits, Err(ErrorKind::WouldBlock) | Ok(1)), "{waits:?}");
+    }
+    lab.end();
+}
+
+/// Files that come slowly, or not to their end, keep no other waiting.
+#[test]
+fn drops_do_not_wait_for_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::begin(folder.path(), &[]);
+    let slow =
+        ["Content-Length: 99\r\n\r\n", "Content-Length: 99\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"];
+    let slow = slow.map(|begin| {
+        let mut stream = TcpStream::connect(&lab.host).unwrap();
+        write!(stream, "POST /{}/drop?name=a HTTP/1.1\r\nHost: {}\r\n{begin}", lab.token, lab.host).unwrap();
+        stream
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    let begun = Instant::now();
+    for name in ["a", "b.json", "c.gz"] {
+        assert_eq!(lab.send(&format!("drop?name={name}"), b"{}").0, 200);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    drop(slow);
+    lab.end();
+}
+
 /// A profile that is dropped is played as the file is, and is nowhere but in a folder that goes with the program.
 #[test]
 fn a_dropped_profile_is_played_and_leaves_nothing() {
@@ -350,6 +408,55 @@ fn a_dropped_profile_is_played_and_leaves_nothing() {
     lab.end();
     for folder in [&folder, &temporary] {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+/// Modes of all that is in a folder, in octal.
+fn modes(folder: &Path) -> Vec<(String, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        found.push((entry.file_name().to_string_lossy().into_owned(), entry.metadata().unwrap().mode() & 0o777));
+        if entry.path().is_dir() {
+            found.extend(modes(&entry.path()));
+        }
+    }
+    found
+}
+
+/// Neither the profiles nor the address, which holds the token, are for others on this computer; whatever the umask is.
+#[test]
+fn a_neighbour_on_the_computer_sees_no_profile_and_no_token() {
+    for (umask, display) in [("000", "DISPLAY"), ("022", "WAYLAND_DISPLAY"), ("077", "DISPLAY")] {
+        let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = |name: &str| folder.path().join(name);
+        // What the desktop would start: it keeps its arguments, and what the file says.
+        let browser = "#!/bin/sh\ncp \"$1\" page.new; echo \"$@\" > arguments; mv page.new page\n";
+        fs::write(path("xdg-open"), browser).unwrap();
+        fs::set_permissions(path("xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new("sh");
+        let script = format!("umask {umask}; exec \"$0\" lab");
+        command.current_dir(folder.path()).args(["-c", &script, env!("CARGO_BIN_EXE_sealsim")]);
+        let places = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env(display, ":9");
+        command.env("PATH", places).env("TMPDIR", temporary.path());
+        let lab = Lab::of(command);
+        for name in ["a.json", "b.json.gz", "c"] {
+            assert_eq!(lab.send(&format!("drop?name={name}"), name.as_bytes()).0, 200);
+        }
+        let begun = Instant::now();
+        while !path("page").exists() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "no browser was opened");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let [arguments, page] = ["arguments", "page"].map(|name| fs::read_to_string(path(name)).unwrap());
+        assert!(!arguments.contains(&lab.token) && arguments.trim().ends_with(".html"), "{arguments}");
+        assert!(page.contains(&format!("url=http://{}/{}/\"", lab.host, lab.token)), "{page}");
+        let found = modes(temporary.path());
+        let is_own =
+            |(name, mode): &(String, u32)| *mode == if name.contains('.') || name == "c" { 0o600 } else { 0o700 };
+        assert!(found.len() == 9 && found.iter().all(is_own), "{umask}: {found:?}");
+        lab.end();
+        assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     }
 }
 

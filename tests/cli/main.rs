@@ -34,6 +34,7 @@ mod sample;
 #[cfg(unix)]
 mod search;
 mod sensitivity;
+mod signals;
 mod stages;
 mod sweep;
 mod tlp;

@@ -4,6 +4,7 @@ use super::super::{Arguments, Failure, Verb, compare, explain, page::shell_words
 use crate::{replay::Known, report::plot::drawing::Drawing};
 use clap::Parser;
 use miette::miette;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a command says.
 #[derive(Debug)]
@@ -24,13 +25,10 @@ impl Answer {
 
 /// What copies take in the program that was asked about last, so that each of its switches is answered soon.
 #[derive(Debug, Default)]
-pub struct Memory {
-    program: Vec<String>,
-    known: Known,
-}
+pub struct Memory(Mutex<(Vec<String>, Arc<Known>)>);
 
 impl Memory {
-    fn of(&mut self, command: &[String]) -> &Known {
+    fn of(&self, command: &[String]) -> Arc<Known> {
         // Changes and designs play the same copies again.
         let same = |two: &[String]| ["--what-if", "--design"].contains(&two[0].as_str());
         let mut program = Vec::new();
@@ -40,15 +38,16 @@ impl Memory {
             words = if skipped { &rest[1..] } else { rest };
             program.extend((!skipped).then(|| first.clone()));
         }
-        if self.program != program {
-            *self = Self { program, known: Known::default() };
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != program {
+            *last = (program, Arc::default());
         }
-        &self.known
+        Arc::clone(&last.1)
     }
 }
 
 /// Answers a command as the command line does, in one thread. `stop` ends it. If it ends with `--report FILE`, the answer is what that file would hold.
-pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> Result<Answer, Failure> {
+pub fn answer(command: &[String], stop: &Interruption, memory: &Memory) -> Result<Answer, Failure> {
     let (asked, page) = match command {
         [asked @ .., report, _] if report == "--report" => (asked, Some(shell_words(command))),
         _ => (command, None),
@@ -63,7 +62,7 @@ pub fn answer(command: &[String], stop: &Interruption, memory: &mut Memory) -> R
         Some(Verb::Run(arguments)) => run::answer(&arguments, page, stop).map(Answer::of),
         Some(Verb::Explain(arguments)) => explain::answer(&arguments, stop).map(Answer::of),
         Some(Verb::Compare(arguments)) => compare::answer(&arguments, page, stop).map(drawn),
-        Some(Verb::Replay(arguments)) => replay::answer(&arguments, page, stop, memory.of(asked)).map(drawn),
+        Some(Verb::Replay(arguments)) => replay::answer(&arguments, page, stop, &memory.of(asked)).map(drawn),
         Some(Verb::Describe(arguments)) => {
             let (json, toml) = arguments.answer()?;
             Ok(Answer { toml: Some(toml), ..Answer::of(json) })

@@ -1,5 +1,6 @@
 //! Profiles that are dropped on the page: a folder of this process holds the last of them, and goes with it.
 
+use super::own;
 use crate::cli::Failure;
 use flate2::bufread::MultiGzDecoder;
 use miette::miette;
@@ -24,7 +25,7 @@ pub struct Dropped(TempDir, Mutex<Vec<String>>);
 
 impl Dropped {
     pub fn new() -> io::Result<Self> {
-        Ok(Self(tempfile::Builder::new().prefix("sealsim-lab-").tempdir()?, Mutex::default()))
+        Ok(Self(own::folder()?, Mutex::default()))
     }
 
     /// Keeps a file, and gives the name that it has on the page: digest and own name. The oldest goes if there are many.
@@ -44,8 +45,7 @@ impl Dropped {
         let digest = hex::encode(&Sha256::digest(bytes)[..4]);
         let kept = format!("{digest}/{name}");
         let mut names = self.1.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = fs::create_dir_all(self.0.path().join(&digest));
-        let written = written.and_then(|()| fs::write(self.0.path().join(&kept), bytes));
+        let written = own::write(&self.0, &kept, bytes);
         written.map_err(|error| Failure::input_output("the temporary folder", &error))?;
         names.retain(|one| *one != kept);
         names.push(kept.clone());

@@ -1,10 +1,11 @@
 //! A run to look inside, begun from the page: one at a time, in a thread of its own, with the page and the orders of `run --live`.
 
+use super::simulator::Waits;
 use crate::{
     cli::{
         Arguments, Verb,
         loopback::{Answer, Asked, Site},
-        run::{self, Desk, Interruption, LiveSite},
+        run::{self, Desk, LiveSite},
     },
     report::html::LivePage,
 };
@@ -21,13 +22,7 @@ pub struct Inside(Mutex<Option<Running>>);
 
 struct Running {
     site: Arc<LiveSite>,
-    stop: Interruption,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.ask();
-    }
+    _stop: Waits,
 }
 
 impl Inside {
@@ -54,15 +49,15 @@ impl Inside {
         let failed = Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "no run could be begun\n");
         let parsed = Arguments::try_parse_from(&command).map(|arguments| arguments.verb);
         let Ok(Some(Verb::Run(arguments))) = parsed else { return failed };
-        let (desk, stop) = (Arc::new(Desk::new(true)), Interruption::default());
+        let (desk, stop) = (Arc::new(Desk::new(true)), Waits::default());
         let page = LivePage::new(command.get(2).map_or("", String::as_str));
         let site = Arc::new(LiveSite { page, desk: Arc::clone(&desk) });
-        let stopped = stop.clone();
+        let stopped = stop.0.clone();
         let thread = thread::Builder::new().name("inside".to_owned());
         if thread.spawn(move || run::watched(&arguments, &desk, &stopped)).is_err() {
             return failed;
         }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { site, stop });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { site, _stop: stop });
         Answer::done()
     }
 }

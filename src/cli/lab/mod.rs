@@ -1,12 +1,13 @@
 //! `sealsim lab`: a page to explore with.
 //!
 //! ```text
-//!   browser --- HTTP on the loopback --- LabSite --- State: a query --- Simulator: one thread --- the verbs' own code
+//!   browser --- HTTP on the loopback --- LabSite --- State: a query --- Simulator: some threads --- the verbs' own code
 //! ```
 
 mod answer;
 mod dropped;
 mod inside;
+mod own;
 mod query;
 mod simulator;
 mod site;
@@ -28,15 +29,8 @@ use super::{
 use clap::Args;
 use inside::Inside;
 use miette::miette;
-use simulator::Simulator;
 use site::LabSite;
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, thread, time::Duration};
 
 /// So often it looks whether the user wants the program to end.
 const POLL_EVERY: Duration = Duration::from_millis(50);
@@ -55,7 +49,8 @@ PROFILE is what `sealsim replay` reads: a file of the PyTorch profiler, Nsight S
 files too, up to 128 MiB each.
 
 Each answer is the JSON of a command, which the page shows: what it says, the command line says too. The page can give any shipped machine and design, \
-and the files that this command names; it reads no other file. Profiles that are dropped on it are kept in a temporary folder until the program ends; nothing else is written. One question at a time is simulated, in one thread, besides the run that is looked into.
+and the files that this command names; it reads no other file. Profiles that are dropped on it are kept in a temporary folder until the program ends; nothing else is written. Up to four questions are simulated at a time, each in one thread, \
+besides the run that is looked into.
 
 Exit status: 0 ended by Ctrl-C; 2 wrong arguments; 3 a machine that is none; 4 no such profile, or a port that cannot be had.
 
@@ -96,19 +91,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (config, programs) = arguments.machine.parts()?;
     MachineArguments { config: config.clone(), overlays: overlays.clone() }.resolve()?;
     let interruption = Interruption::listen();
-    let simulator = Simulator::begin().map_err(|error| Failure::input_output("lab: a thread", &error))?;
     let dropped = Dropped::new().map_err(|error| Failure::input_output("lab: a temporary folder", &error))?;
     let files = [config.clone()].into_iter().chain(overlays.design.clone()).collect();
     let program = (!programs.is_empty()).then(|| program_of(programs, arguments.machine.hw.as_deref(), overlays));
     let first = first(&config, overlays);
     let offered = Offered { files, programs: programs.to_vec(), dropped: Arc::new(dropped) };
-    let site = LabSite { simulator, offered, first, program, inside: Inside::default() };
+    let site = LabSite { simulator: Arc::default(), offered, first, program, inside: Inside::default() };
     let port = arguments.port;
     let server = Server::begin(port, site)
         .map_err(|error| loopback::refused(("lab", "leave out --port", "--port 8080"), port, &error))?;
     output::print(&format!("lab: {}\n", server.address()));
     output::print("Ctrl-C ends it.\n");
-    if !arguments.no_open && !open(server.address()) {
+    let opened = (!arguments.no_open).then(|| own::open(server.address()));
+    if matches!(opened, Some(None)) {
         output::complain("No browser was found: open the address yourself.");
     }
     while !interruption.asked() {
@@ -162,17 +157,4 @@ fn first(config: &str, overlays: &super::OverlayArguments) -> String {
     parts.extend(overlays.settings.set.iter().map(|set| part("set", set)));
     parts.push(part("copy", "h2d:64MiB"));
     parts.join("&")
-}
-
-/// Opens an address in the user's browser. Where there is no desktop, there is none.
-fn open(address: &str) -> bool {
-    let (program, first): (&str, &[&str]) = match std::env::consts::OS {
-        "macos" => ("open", &[]),
-        "windows" => ("cmd", &["/c", "start", ""]),
-        _ if std::env::var_os("DISPLAY").or_else(|| std::env::var_os("WAYLAND_DISPLAY")).is_none() => return false,
-        _ => ("xdg-open", &[]),
-    };
-    let mut command = Command::new(program);
-    command.args(first).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().is_ok()
 }

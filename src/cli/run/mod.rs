@@ -2,14 +2,13 @@
 
 mod execute;
 mod inside;
-mod interruption;
 mod limits;
 mod live;
 mod progress;
 
+pub use crate::sim::Interruption;
 pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
-pub use interruption::Interruption;
 pub(super) use limits::request;
 pub(super) use live::{Desk, LiveArguments, LiveSite};
 pub(super) use progress::Progress;

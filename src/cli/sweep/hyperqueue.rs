@@ -19,9 +19,9 @@ use std::{
 };
 
 /// How often HyperQueue is asked.
-const POLL_EVERY: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(250);
 /// How often a folder is looked at for rows of tasks that have ended: shared file systems show what is new late.
-const POLLS_AFTER_END: u32 = 20;
+const POLLS_AFTER_END: u32 = 40;
 /// What a task runs: the program, its folder and the number of shards are arguments.
 const TASK: &str = "exec \"$0\" sweep --out \"$1\" --shard \"$HQ_TASK_ID/$2\" --threads 1";
 

@@ -6,7 +6,7 @@ const SHELL: &str = include_str!("page/shell.html");
 /// What all pages look like.
 pub(super) const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 20] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("page/base.js"),
     include_str!("page/figures.js"),
     include_str!("page/palette.js"),
@@ -30,12 +30,11 @@ pub(super) const SCRIPTS: [&str; 20] = [
 ];
 
 /// So many of them, from the first on, are of use to any page.
-pub(super) const COMMON: usize = 4;
+const COMMON: usize = 4;
 
-/// The scripts that are of use to any page, then one that builds on them, as one.
-pub(super) fn script_on_common(own: &'static str) -> String {
-    let common = SCRIPTS.iter().take(COMMON).copied();
-    script(&common.chain([own]).collect::<Vec<_>>())
+/// The scripts that are of use to any page, then some that build on them, as one.
+pub(super) fn script_on_common(own: &[&'static str]) -> String {
+    script(&[&SCRIPTS[..COMMON], own].concat())
 }
 
 fn script(parts: &[&str]) -> String {

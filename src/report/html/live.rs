@@ -16,7 +16,7 @@ pub struct LivePage {
 
 impl LivePage {
     pub fn new(machine: &str) -> Self {
-        let (style, script) = (format!("{STYLE}{OWN_STYLE}"), script_on_common(OWN_SCRIPT));
+        let (style, script) = (format!("{STYLE}{OWN_STYLE}"), script_on_common(&[OWN_SCRIPT]));
         let html = filled(SHELL, &[("title", &text(machine)), ("style", &style), ("script", &script)]);
         let policy = format!(
             "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \

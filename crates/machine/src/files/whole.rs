@@ -10,7 +10,10 @@
 //!
 //! What writes as it goes may be given a pipe or a device as well, which nothing can replace: its bytes go straight there.
 
-use super::place::{destination, folder_of};
+use super::{
+    note_unfinished,
+    place::{destination, folder_of},
+};
 use std::{
     fs::{self, File, Permissions, TryLockError},
     io::{self, BufWriter, Seek, SeekFrom, Write},
@@ -85,6 +88,7 @@ impl WholeFile {
         let folder = folder_of(&target);
         remove_orphans(folder);
         let temporary = temporary(folder, &name.to_string_lossy())?;
+        note_unfinished(temporary.path());
         if let Some(permissions) = permissions {
             temporary.as_file().set_permissions(permissions)?;
         }

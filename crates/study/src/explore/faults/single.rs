@@ -23,7 +23,7 @@ use crate::{
 use rand::{Rng, SeedableRng, seq::index};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 /// What lies between the path of a copy engine and the name of a register in its engine.
 const ENGINE: &str = ".engine.";
@@ -275,6 +275,24 @@ fn states(
         let point = passed.iter().find(|point| point.place == place && point.kind == kind);
         point.map_or(0, |point| point.passed)
     };
+    // Copies of too many messages are refused before all else is told.
+    for (engine, registers) in &engines {
+        registers.iter().for_each(|register| tell(format!("{register}.flip"), None));
+        let messages = registers.first().map_or(0, |first| passed(first, FaultKind::Flip));
+        let Some(states) = engine_states(question, engine).filter(|_| messages > 0) else { continue };
+        if messages > 1 {
+            return Err(CampaignError::Messages { messages });
+        }
+        for (register, cycle) in states {
+            if observer() == Control::Stop {
+                return Err(CampaignError::Stopped);
+            }
+            let place = format!("{engine}{ENGINE}{register}");
+            let aim = Aim { cycle: Some(cycle), ..Aim::default() };
+            let injection = Injection { place: place.clone(), kind: FaultKind::Flip, when: When::Message(1), aim };
+            tell(format!("{place}.flip"), Some(injection));
+        }
+    }
     for point in &all {
         for &kind in &point.kinds {
             let name = format!("{}.{}", point.place, kind.name());
@@ -297,20 +315,6 @@ fn states(
             tell(format!("{place}.flip"), Some(Injection::nth(place.as_str(), FaultKind::Flip, passage)));
         }
     }
-    for (engine, registers) in &engines {
-        registers.iter().for_each(|register| tell(format!("{register}.flip"), None));
-        let messages = registers.first().map_or(0, |first| passed(first, FaultKind::Flip));
-        let Some(states) = engine_states(question, engine).filter(|_| messages > 0) else { continue };
-        if messages > 1 {
-            return Err(CampaignError::Messages { messages });
-        }
-        for (register, cycle) in states {
-            let place = format!("{engine}{ENGINE}{register}");
-            let aim = Aim { cycle: Some(cycle), ..Aim::default() };
-            let injection = Injection { place: place.clone(), kind: FaultKind::Flip, when: When::Message(1), aim };
-            tell(format!("{place}.flip"), Some(injection));
-        }
-    }
     Ok(outcome.end)
 }
 
@@ -325,9 +329,9 @@ fn engines(machine: &MachineSpec) -> Result<BTreeMap<String, Vec<String>>, RunEr
     Ok(engines)
 }
 
-/// Every register of an engine in each cycle of the question's only copy in which it holds a value.
-fn engine_states(question: &Question, pce: &str) -> Option<Vec<(String, u64)>> {
-    let copy = question.workload.copies.first()?;
+/// Every register of an engine in each cycle of the question's only copy in which it holds a value. They are looked for when the first is asked for.
+fn engine_states(question: &Question, pce: &str) -> Option<impl Iterator<Item = (String, u64)>> {
+    let copy = *question.workload.copies.first()?;
     let EngineSpec::Gcm(spec) = engine_of(&question.machine, copy.gpu, pce)? else { return None };
     let direction = match copy.direction {
         Direction::H2d => SealOpen::Open,
@@ -336,8 +340,8 @@ fn engine_states(question: &Question, pce: &str) -> Option<Vec<(String, u64)>> {
     };
     let names = Names::all(&spec)?;
     let engine = upset::rested(&spec, &vec![0; spec.key_bits as usize / 8])?;
-    let states = upset::states(engine, copy.bytes, direction).into_iter();
-    Some(states.filter_map(|state| Some((names.name(state.register)?.to_string(), state.cycle))).collect())
+    let states = iter::once_with(move || upset::states(engine, copy.bytes, direction)).flatten();
+    Some(states.filter_map(move |state| Some((names.name(state.register)?.to_string(), state.cycle))))
 }
 
 fn judge(

@@ -1,9 +1,5 @@
 // What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
 
-import { bytes, category, el, number, percent, sv, time } from "./base.js";
-import { commandOf, fileLink, picture, table } from "./parts.js";
-import { readSize, write } from "./state.js";
-
 const STAGES = {
   cipher: "the CPU seals or opens it",
   staging: "it waits in staging",
@@ -38,14 +34,14 @@ function mark(picture, chosen) {
 }
 
 // A part of the answers: a heading, and what is filled in when it is known.
-function part(heading) {
+function answerPart(heading) {
   const body = el("div", { class: "fresh" });
   return { body, box: el("div", { hidden: true }, el("h3", {}, heading), body) };
 }
 
 // `relax(path, value)` sets a parameter.
-export function answers(name, relax) {
-  const parts = { limit: part("What limits it"), path: part("Where the time of a message goes"), cost: part("Area, energy, clock"), curve: part("Rate by the size of a copy"), command: part("The same on the command line") };
+function answers(name, relax) {
+  const parts = { limit: answerPart("What limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
   const tiles = el("div", { class: "tiles fresh" });
   const said = el("p", { class: "state", role: "status", "aria-live": "polite" });
   const failed = el("p", { class: "notice bad", role: "alert", hidden: true });

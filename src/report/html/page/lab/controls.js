@@ -1,15 +1,11 @@
 // What is chosen on a side: machine, designs, copy.
 
-import { choice, el } from "./base.js";
-import { designChips, part } from "./parts.js";
-import { readSize, sizeText } from "./state.js";
-
 const LEAST = 12;
 const MOST = 40;
 const CC = [["", "as the machine"], ["on", "on"], ["off", "off"]];
 
 // The controls of a state, which they change in place before they call `changed`.
-export function controls(name, { shipped, offered }, state, changed) {
+function controls(name, { shipped, offered }, state, changed) {
   const of = (kind) => [...new Set([...shipped.filter((one) => one.kind === kind).map((one) => one.name), ...offered.filter((one) => !shipped.some((known) => known.name === one))])];
   const summary = new Map(shipped.map((one) => [one.name, one.summary]));
   const said = el("p", { class: "soft" });

@@ -1,9 +1,6 @@
 // A run of the copy of A, to look inside: it begins paused, and goes on message by message or as a whole.
 
-import { el } from "./base.js";
-import { begun } from "./state.js";
-
-export function inside({ now }) {
+function inside({ now }) {
   const frame = el("div", {});
   const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
   const begin = el("button", { type: "button", id: "begin", click: async () => {

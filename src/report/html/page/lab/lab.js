@@ -1,12 +1,5 @@
 // The page: its views, and the address, which holds their states.
 
-import { el, hatching } from "./base.js";
-import { inside } from "./inside.js";
-import { paths } from "./paths.js";
-import { programs } from "./programs.js";
-import { fetched } from "./state.js";
-import { workloads } from "./workloads.js";
-
 const VIEWS = [["path", "The path of a copy", paths], ["program", "A program", programs], ["workload", "A workload", workloads], ["inside", "Inside a run", inside]];
 const main = document.getElementById("main");
 const status = document.getElementById("status");
@@ -52,6 +45,7 @@ async function begin() {
 
 hatching();
 begin().catch((error) => {
+  main.replaceChildren();
   status.className = "notice bad";
   status.textContent = `The page cannot begin: ${error.message}`;
 });

@@ -1,15 +1,11 @@
 // The parameters of a machine: search, and a slider, a choice or a field for each, with its range and where it comes from.
 
-import { el } from "./base.js";
-import { prose } from "./parts.js";
-import { slider } from "./quantity.js";
-
 const SHOWN = 40;
 // What the path of a copy goes through comes first.
 const GROUPS = ["cipher", "driver", "link", "copy_engine", "engine", "tag_queue", "hbm", "root_complex", "host_memory", "confidential_computing"];
 
 // `fields` is what each means; `changed(path, value)` is called with null to take a change back.
-export function parameters(name, fields, changed) {
+function parameters(name, fields, changed) {
   let known = [];
   let base = null;
   let state = null;

@@ -1,9 +1,7 @@
 // What several views are made of.
 
-import { drawn, el, number } from "./base.js";
-
 // A table with a caption that is read out. `text` are the columns that are no numbers.
-export function table(caption, head, lines, { text = [0], id = null } = {}) {
+function table(caption, head, lines, { text = [0], id = null } = {}) {
   const cell = (tag, value, at, more) => el(tag, { class: text.includes(at) ? null : "number", ...more }, value);
   return el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption }, el("table", { id }, el("caption", { class: "hidden" }, caption),
     el("thead", {}, el("tr", {}, head.map((name, at) => cell("th", name, at, { scope: "col" })))),
@@ -11,23 +9,23 @@ export function table(caption, head, lines, { text = [0], id = null } = {}) {
 }
 
 // A picture that the program has drawn, with links to it as files, and to the page of --report. `query` is its state.
-export function picture(svg, label, name, query) {
+function picture(svg, label, name, query) {
   return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, drawn(svg, "img", label)),
     el("p", {}, [["SVG", "svg"], ["PDF", "pdf"], ["report (HTML)", "html"]].flatMap(([words, ending]) => [fileLink(`${name}.${ending}`, query, words), " "])));
 }
 
-export function fileLink(name, query, words) {
+function fileLink(name, query, words) {
   return el("a", { href: `${name}?${query}`, download: name }, words);
 }
 
 // A command with a button that copies it.
-export function commandOf(question, text) {
+function commandOf(question, text) {
   const copy = el("button", { type: "button", "aria-label": `copy ${text}`, click: () => { navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}); } }, "Copy");
   return el("div", { class: "command" }, el("pre", { "data-command": question }, text), copy);
 }
 
 // Chips of designs, which can be taken away, and a list of those that can be added. `known` are { name, summary }.
-export function designChips(label, { add, id = null }, known, chosen, changed) {
+function designChips(label, { add, id = null }, known, chosen, changed) {
   const box = el("div", { class: "row", role: "group", "aria-label": label });
   const summary = (name) => known.find((one) => one.name === name)?.summary ?? "";
   const draw = () => {
@@ -42,19 +40,19 @@ export function designChips(label, { add, id = null }, known, chosen, changed) {
 }
 
 // Text in which names stand between backticks.
-export const prose = (text) => text.split("`").map((piece, at) => (at % 2 === 1 ? el("code", {}, piece) : piece));
+const prose = (text) => text.split("`").map((piece, at) => (at % 2 === 1 ? el("code", {}, piece) : piece));
 
 // As many whole words as fit.
 const shortened = (text) => (text.length > 70 ? `${text.slice(0, text.lastIndexOf(" ", 70))} …` : text);
 
-export function part(legend, ...children) {
+function part(legend, ...children) {
   return el("fieldset", {}, el("legend", {}, legend), children);
 }
 
-export const times = (value) => `× ${number(value, 4)}`;
+const times = (value) => `× ${number(value, 4)}`;
 
 // Asks one thing at a time: what was asked before is left. `ask(signal)` gives what to show, `say` is told how it goes.
-export function asker(box, { ask, say = () => {}, waits, done }) {
+function asker(box, { ask, say = () => {}, waits, done }) {
   const status = el("p", { class: "state", role: "status", "aria-live": "polite" });
   const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
   let stop = null;

@@ -1,16 +1,10 @@
 // The path of a copy: one or two states, which are asked for one question after the other, the quick ones first.
 
-import { el, number, time } from "./base.js";
-import { answers } from "./answers.js";
-import { controls } from "./controls.js";
-import { parameters } from "./parameters.js";
-import { copyOf, differences, fetched, read, write } from "./state.js";
-
 const SETTLE = 40;
 const QUESTIONS = ["quick", "describe", "run", "path", "curve"];
 
 // The view. `kept` holds the states of its sides as queries, and `keep` is told of each change.
-export function paths({ choices, fields, kept, keep }) {
+function paths({ choices, fields, kept, keep }) {
   const sides = [];
   const frame = el("div", { class: "sides" });
   const between = el("section", { id: "between", hidden: true, "aria-label": "A beside B" });

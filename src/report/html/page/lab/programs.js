@@ -1,13 +1,9 @@
 // A program: its profile, played with confidential computing, and what of it to change.
 
-import { choice, el, percent, tile, time } from "./base.js";
-import { asker, commandOf, designChips, part, picture, table, times } from "./parts.js";
-import { fetched, sent } from "./state.js";
-
 const nanos = (value) => (value === null || value === undefined ? "not known" : time(value * 1000));
 
 // The view. `kept.P` is its state as a query, and `keep` is told of each change.
-export function programs({ choices, kept, keep }) {
+function programs({ choices, kept, keep }) {
   const of = (kind) => choices.shipped.filter((one) => one.kind === kind);
   const first = new URLSearchParams(kept.P ?? choices.program ?? "program=decode-loop");
   const state = { programs: first.getAll("program"), api: first.get("api"), hw: first.get("hw") ?? "", designs: first.getAll("design"), expand: first.get("expand") ?? "", step_time: first.get("step_time") ?? "", changes: new Set(first.getAll("change")) };

@@ -8,7 +8,7 @@ const SCALE = {
 const STEPS = 1000;
 
 // { amount, unit, scale } of a value, or null if it is no quantity.
-export function quantity(text) {
+function quantity(text) {
   const found = /^(\d+(?:\.\d+)?)(?:\s+(\S+))?$/.exec(text ?? "");
   if (!found) return null;
   const unit = found[2] ?? "";
@@ -31,7 +31,7 @@ function written(amount, { unit, scale }, kind, powers) {
 }
 
 // A scale from a quarter of the value to four times it, and over its whole range: places in 0 to 1000, and the value at a place.
-export function slider({ value, unit: kind, low, high }) {
+function slider({ value, unit: kind, low, high }) {
   const now = quantity(value);
   if (!now || now.amount <= 0) return null;
   const amounts = [quantity(low)?.amount, quantity(high)?.amount].filter((one) => one > 0);

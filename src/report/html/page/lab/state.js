@@ -2,13 +2,13 @@
 
 const UNITS = [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]];
 
-export function sizeText(bytes) {
+function sizeText(bytes) {
   const [unit, size] = UNITS.find(([, size]) => bytes >= size && bytes % size === 0) ?? ["", 1];
   return `${bytes / size}${unit}`;
 }
 
 // Bytes of a size as 64MiB, or null.
-export function readSize(text) {
+function readSize(text) {
   const found = /^\s*(\d+(?:\.\d+)?)\s*(TiB|GiB|MiB|KiB|B)?\s*$/i.exec(text);
   if (!found) return null;
   const size = UNITS.find(([unit]) => unit.toLowerCase() === found[2]?.toLowerCase())?.[1] ?? 1;
@@ -16,7 +16,7 @@ export function readSize(text) {
   return Number.isInteger(bytes) && bytes > 0 && bytes <= 2 ** 52 ? bytes : null;
 }
 
-export function read(text) {
+function read(text) {
   const parts = new URLSearchParams(text);
   const [direction = "h2d", size = "64MiB", memory = "pinned"] = (parts.get("copy") ?? "").split(":").filter(Boolean);
   const setting = (one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)];
@@ -31,7 +31,7 @@ export function read(text) {
   };
 }
 
-export function write(state) {
+function write(state) {
   const parts = new URLSearchParams();
   parts.append("machine", state.machine);
   state.designs.forEach((design) => parts.append("design", design));
@@ -42,12 +42,12 @@ export function write(state) {
   return parts.toString();
 }
 
-export function copyOf(state) {
+function copyOf(state) {
   return read(write(state));
 }
 
 // What of one state is otherwise in another, as words.
-export function differences(one, other) {
+function differences(one, other) {
   const found = [];
   const say = (what, a, b) => {
     if (a !== b) found.push([what, a || "none", b || "none"]);
@@ -64,17 +64,17 @@ export function differences(one, other) {
 }
 
 // Fetches what a question is answered with.
-export async function fetched(path, as, signal) {
+async function fetched(path, as, signal) {
   return (await asked(path, { signal }))[as]();
 }
 
 // Sends a file.
-export async function sent(path, file) {
+async function sent(path, file) {
   return (await asked(path, { method: "POST", body: file })).json();
 }
 
 // Gives an order.
-export function begun(path) {
+function begun(path) {
   return asked(path, { method: "POST" });
 }
 

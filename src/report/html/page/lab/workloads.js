@@ -1,11 +1,7 @@
 // A shipped workload, such as a training iteration on several GPUs: its parameters, and designs beside each other.
 
-import { choice, el, number, percent, time } from "./base.js";
-import { asker, commandOf, designChips, part, picture, table } from "./parts.js";
-import { fetched } from "./state.js";
-
 // The view. `kept.W` is its state as a query, and `keep` is told of each change.
-export function workloads({ choices, kept, keep }) {
+function workloads({ choices, kept, keep }) {
   const known = new Map(choices.workloads.map((one) => [one.name, one]));
   const first = new URLSearchParams(kept.W ?? "workload=ddp-bert-large&design=staged&design=direct&design=link");
   const state = {

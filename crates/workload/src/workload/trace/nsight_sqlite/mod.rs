@@ -20,7 +20,7 @@ use super::{
     input::{Input, Tape},
     model::Trace,
 };
-use crate::files::Refusal;
+use crate::files::{Refusal, note_unfinished};
 use database::Database;
 use labels::Labels;
 use std::{
@@ -168,6 +168,7 @@ fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, Refusal> {
         refused("unreadable", &name, what).remedy("unpack it where there is room, with `gunzip`")
     };
     let mut file = NamedTempFile::new().map_err(failed)?;
+    note_unfinished(file.path());
     let mut left = length_by(tape.head()?);
     while left > 0 {
         let part = tape.available()?;

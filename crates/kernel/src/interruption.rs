@@ -1,22 +1,20 @@
-//! Ctrl-C and SIGTERM: the run is asked to stop, so that it can clean up.
+//! The wish that work stops. Whoever works asks for it every few milliseconds.
 
-use crate::sim::Control;
+use crate::Control;
 use std::sync::{
-    Arc,
+    Arc, LazyLock,
     atomic::{AtomicBool, Ordering},
 };
 
-/// Whether the user has asked to stop.
+/// Whether somebody has asked to stop. Clones are of the same wish, so that any thread, or what a library calls back, may ask.
 #[derive(Debug, Clone, Default)]
 pub struct Interruption(Arc<AtomicBool>);
 
 impl Interruption {
-    /// Listens for the signals from now on. If that is not possible, they end the process as ever.
+    /// The one of the process: a program asks for it when a signal comes.
     pub fn listen() -> Self {
-        let interruption = Self::default();
-        let flag = Arc::clone(&interruption.0);
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-        interruption
+        static OF_PROCESS: LazyLock<Interruption> = LazyLock::new(Interruption::default);
+        OF_PROCESS.clone()
     }
 
     /// Asks for it, as a signal does.
