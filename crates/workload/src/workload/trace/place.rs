@@ -13,23 +13,31 @@ pub enum Place {
     CallLine(u64),
     /// An event of a list, and the line that it begins on.
     Event {
-        event: u64,
-        line: u64,
+        event: u32,
+        line: u32,
     },
     Row {
-        table: &'static str,
+        /// A reference to its name, which is half as long: each operation has a place.
+        table: &'static &'static str,
         /// The row, by its `rowid`.
-        row: i64,
+        row: u32,
     },
     /// A node, by its place in the file.
     Node(u64),
 }
 
 impl Place {
+    /// Of what no file has as many of, the last stands for those behind it.
+    pub(super) fn event(event: u64, line: u64) -> Self {
+        let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self::Event { event: short(event), line: short(line) }
+    }
+
     /// The line, in files that have some.
     pub const fn line(self) -> Option<u64> {
         match self {
-            Self::Line(line) | Self::CallLine(line) | Self::Event { line, .. } => Some(line),
+            Self::Line(line) | Self::CallLine(line) => Some(line),
+            Self::Event { line, .. } => Some(line as u64),
             Self::Row { .. } | Self::Node(_) => None,
         }
     }
