@@ -49,14 +49,11 @@ impl ProfileArguments {
         if self.files.len() > 1 {
             return Err(several());
         }
-        self.read_up_to(MAX_STEPS, progress)?.pop().ok_or_else(several)
+        self.read_all(MAX_STEPS, progress)?.pop().ok_or_else(several)
     }
 
-    pub fn read_all(&self, progress: &Progress) -> Result<Vec<Trace>, Failure> {
-        self.read_up_to(usize::MAX, progress)
-    }
-
-    fn read_up_to(&self, operations: usize, progress: &Progress) -> Result<Vec<Trace>, Failure> {
+    /// All profiles, each of at most so many operations of the GPU.
+    pub fn read_all(&self, operations: usize, progress: &Progress) -> Result<Vec<Trace>, Failure> {
         if self.files.len() > 1 && self.api.is_some() {
             let help = "give databases (`nsys export --type sqlite`) instead of tables";
             return Err(Failure::Usage(miette!(help = help, "--api belongs to one profile, and there are several")));

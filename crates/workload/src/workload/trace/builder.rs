@@ -4,7 +4,7 @@ use super::{
     assumed::{self, Notes},
     error::{refused, refused_at},
     formats::Importer,
-    input::{Room, Tape},
+    input::Room,
     model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
@@ -63,11 +63,11 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub fn new(tape: &Tape<'_>, format: &'static Importer) -> Self {
+    pub fn new(file: &str, room: Rc<Room>, format: &'static Importer) -> Self {
         Self {
-            file: tape.name().to_owned(),
+            file: file.to_owned(),
             format,
-            room: tape.room(),
+            room,
             names: Vec::new(),
             ids: HashMap::new(),
             kept: 0,
@@ -306,21 +306,11 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        sim::Control,
-        workload::trace::{Input, input::Progress, kineto},
-    };
-    use std::cell::RefCell;
-
-    fn builder() -> Builder {
-        let mut ask = |_, _| Control::Continue;
-        let progress = RefCell::new(Progress::new(&mut ask, None, usize::MAX));
-        Builder::new(&Tape::open(Input::Bytes { name: "it", bytes: b"" }, &progress).unwrap(), &kineto::FORMAT)
-    }
+    use crate::workload::trace::kineto;
 
     #[test]
     fn long_names_are_cut_stay_apart_and_are_told_of() {
-        let mut builder = builder();
+        let mut builder = Builder::new("it", Rc::default(), &kineto::FORMAT);
         let long = |end: &str| format!("{}{end}", "ä".repeat(5_000));
         let [one, other, again] = ["1", "2", "1"].map(|end| builder.name(&long(end)));
         assert_eq!((one == other, one, builder.notes.cut), (false, again, 2));
@@ -332,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_names_take_is_bounded_by_their_number() {
-        let mut builder = builder();
+        let mut builder = Builder::new("it", Rc::default(), &kineto::FORMAT);
         let count = 100_000;
         (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
         assert_eq!(builder.names.len(), count);

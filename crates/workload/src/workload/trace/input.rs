@@ -47,7 +47,7 @@ impl Input<'_> {
 }
 
 /// How much may be kept of a trace, and whether more was there. All that reads the trace shares it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Room {
     operations: usize,
     full: Cell<Option<Place>>,

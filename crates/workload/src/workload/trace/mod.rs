@@ -52,7 +52,10 @@ use std::cell::RefCell;
 const FORMATS: &[&Importer] = &[&kineto::FORMAT, &nsight_csv::FORMAT, &nsight_sqlite::FORMAT, &chakra::FORMAT];
 
 /// Most operations, calls and waits of a trace: with the replay of it they take less than a gigabyte.
-pub const MAX_EVENTS: u64 = 1_500_000;
+pub const MAX_EVENTS: u64 = 1_250_000;
+// What is held of each, beside its name.
+const _: () = assert!(size_of::<DeviceOp>() <= 150 && size_of::<HostCall>() <= 150);
+const _: () = assert!(size_of::<crate::replay::Op>() <= 150 && size_of::<crate::replay::Call>() <= 150);
 
 /// Reads a trace. `api` is the second table of Nsight Systems, that of the calls; other formats hold theirs in `gpu`. `progress` is asked
 /// now and then, with the bytes that were read and the bytes that there are, if that is known.

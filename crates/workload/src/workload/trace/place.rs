@@ -27,12 +27,6 @@ pub enum Place {
 }
 
 impl Place {
-    /// Of what no file has as many of, the last stands for those behind it.
-    pub(super) fn event(event: u64, line: u64) -> Self {
-        let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        Self::Event { event: short(event), line: short(line) }
-    }
-
     /// The line, in files that have some.
     pub const fn line(self) -> Option<u64> {
         match self {

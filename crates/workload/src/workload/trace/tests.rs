@@ -1,7 +1,7 @@
 //! Whatever is given, a trace comes out whose events add up, or an error.
 
 use super::{
-    DeviceOp, HostCall, Input, Synchronization, Trace, chakra, read, read_up_to,
+    Input, Trace, chakra, read, read_up_to,
     testing::{API, GPU, KINETO, both, bytes},
 };
 use crate::{
@@ -54,15 +54,6 @@ fn the_caller_is_told_how_far_it_is_and_may_stop() {
     let length = many.len() as u64;
     assert!(told.is_sorted() && told.iter().all(|(read, of)| *read <= length && *of == Some(length)));
     assert!(read(input, None, &mut |_, _| Control::Stop).unwrap_err().is("trace::stopped"));
-}
-
-/// Held for each operation, call and wait, beside their names.
-#[test]
-fn what_is_held_of_an_event_is_bounded() {
-    let held = [size_of::<DeviceOp>(), size_of::<HostCall>(), size_of::<Synchronization>()];
-    assert!(held.iter().all(|bytes| *bytes <= 150), "{held:?}");
-    let played = [size_of::<crate::replay::Op>(), size_of::<crate::replay::Call>()];
-    assert!(played.iter().all(|bytes| *bytes <= 150), "{played:?}");
 }
 
 #[test]

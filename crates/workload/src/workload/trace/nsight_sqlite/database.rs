@@ -21,6 +21,9 @@ const LOOKS: u32 = 4096;
 /// Bytes of the longest text.
 const LONGEST: i32 = 1 << 20;
 
+/// Refuses to go on, asked with the rows that were read and the rows that there are about.
+type GoesOn<'a> = dyn Fn(u64, u64) -> Result<(), Refusal> + 'a;
+
 pub(super) struct Database<'a> {
     connection: Connection,
     name: String,
@@ -32,17 +35,12 @@ pub(super) struct Database<'a> {
     bytes: u64,
     /// Rows by the last row of each table, for who is told how far the reading is.
     of: u64,
-    goes_on: &'a dyn Fn(u64, u64) -> Result<(), Refusal>,
+    goes_on: &'a GoesOn<'a>,
 }
 
 impl<'a> Database<'a> {
-    /// Opens a file that has so many bytes. `goes_on` is asked with the rows that were read and the rows that there are about.
-    pub fn open(
-        path: &Path,
-        name: &str,
-        bytes: u64,
-        goes_on: &'a dyn Fn(u64, u64) -> Result<(), Refusal>,
-    ) -> Result<Self, Refusal> {
+    /// Opens a file that has so many bytes.
+    pub fn open(path: &Path, name: &str, bytes: u64, goes_on: &'a GoesOn<'a>) -> Result<Self, Refusal> {
         let refused = |error| unread(name, "sqlite_master", &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;

@@ -67,7 +67,7 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     };
     let database = Database::open(path, &name, held, &goes_on)?;
     let mut reader = Reader {
-        builder: Builder::new(tape, &FORMAT),
+        builder: Builder::new(&name, tape.room(), &FORMAT),
         labels: Labels::read(&database)?,
         processes: HashMap::new(),
         orphans: 0,

@@ -123,6 +123,10 @@ fn what_is_missing_or_wrong_is_named() {
         ("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 'x';", "`bytes` is no whole number"),
         ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 0;", "ends 6000 ns before it starts"),
         ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775808;", "is no date"),
+        (
+            "UPDATE StringIds SET value = CAST(zeroblob(2000000) AS TEXT) WHERE id = 2;",
+            "KERNEL, row 1: the name 2 is too long for any name",
+        ),
         ("DELETE FROM StringIds;", "the name 1 is not in the table StringIds"),
     ] {
         let refused = refused(opened(&file(more)));
@@ -195,21 +199,17 @@ fn rows_that_are_only_counted_end_when_somebody_says_so() {
 
 #[test]
 fn what_poses_as_a_table_is_not_run() {
-    let poses = |name: &str, sql: &str| {
-        let row = format!("INSERT INTO sqlite_master VALUES ('table', '{name}', '{name}', 0, '{sql}');");
-        opened(&file(&format!("PRAGMA writable_schema = ON; {row}")))
-    };
-    let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c";
-    for (name, sql) in [
-        ("EVIL", format!("CREATE VIEW EVIL AS {endless}")),
-        ("CUPTI_ACTIVITY_KIND_DRIVER", format!("CREATE VIEW CUPTI_ACTIVITY_KIND_DRIVER AS {endless}")),
-        ("EVIL", "CREATE /**/ VIRTUAL TABLE EVIL USING fts5(a)".to_owned()),
-    ] {
-        assert!(poses(name, &sql).is_err() || poses(name, &sql).unwrap() == opened(&file("")).unwrap(), "{sql}");
+    let view = "VIEW CUPTI_ACTIVITY_KIND_DRIVER AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c";
+    for (kind, sql) in
+        [("table", view), ("view", view), ("table", "/**/ VIRTUAL TABLE CUPTI_ACTIVITY_KIND_DRIVER USING fts5(a)")]
+    {
+        let names = "'CUPTI_ACTIVITY_KIND_DRIVER', 'CUPTI_ACTIVITY_KIND_DRIVER'";
+        let posing = format!(
+            "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('{kind}', {names}, 0, 'CREATE {sql}');"
+        );
+        let read = opened(&file(&posing));
+        assert!(read.is_err() || read.unwrap() == opened(&file("")).unwrap(), "{sql}");
     }
-    let long = "UPDATE StringIds SET value = CAST(zeroblob(2000000) AS TEXT) WHERE id = 2;";
-    let told = refused(opened(&file(long)));
-    assert!(told.contains("KERNEL, row 1: the name 2 is too long for any name"), "{told}");
 }
 
 #[test]
