@@ -3,7 +3,10 @@
 use super::{Failure, places::Named, run::Interruption};
 use crate::{
     sim::Control,
-    workload::trace::{self, Input, Trace},
+    workload::{
+        MAX_STEPS,
+        trace::{self, Input, Trace},
+    },
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,15 +43,17 @@ impl ProfileArguments {
         self.files.iter().map(|file| ("FILE", Some(file.as_path()))).chain([("--api", self.api.as_deref())])
     }
 
+    /// One profile, of no more operations than a workload takes.
     pub fn read(&self, progress: &Progress) -> Result<Trace, Failure> {
         let several = || Failure::Usage(miette!(help = "give the profile of one rank", "there are several profiles"));
         if self.files.len() > 1 {
             return Err(several());
         }
-        self.read_all(progress)?.pop().ok_or_else(several)
+        self.read_all(MAX_STEPS, progress)?.pop().ok_or_else(several)
     }
 
-    pub fn read_all(&self, progress: &Progress) -> Result<Vec<Trace>, Failure> {
+    /// All profiles, each of at most so many operations of the GPU.
+    pub fn read_all(&self, operations: usize, progress: &Progress) -> Result<Vec<Trace>, Failure> {
         if self.files.len() > 1 && self.api.is_some() {
             let help = "give databases (`nsys export --type sqlite`) instead of tables";
             return Err(Failure::Usage(miette!(help = help, "--api belongs to one profile, and there are several")));
@@ -62,7 +67,7 @@ impl ProfileArguments {
                 progress.go_on()
             };
             let api = self.api.as_deref().map(Input::Path);
-            let trace = trace::read(Input::Path(file), api, &mut shown)?;
+            let trace = trace::read_up_to(operations, Input::Path(file), api, &mut shown)?;
             let rank = |trace: &Trace| trace.rank.map(|rank| rank.rank);
             if let Some(other) = traces.iter().position(|other| rank(other).is_some() && rank(other) == rank(&trace)) {
                 let number = rank(&trace).unwrap_or(0);

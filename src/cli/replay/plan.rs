@@ -75,7 +75,7 @@ impl<'a> Plan<'a> {
     pub fn read(&mut self, progress: &Progress, simulator: Simulator<'_>) -> Result<Read, Failure> {
         let (arguments, machine) = (self.arguments, &self.machine);
         let mut traces = match self.workload.take() {
-            None => arguments.profile.read_all(progress)?,
+            None => arguments.profile.read_all(usize::MAX, progress)?,
             Some(mut file) => {
                 file.without_size.take().map_or(Ok(()), Err)?;
                 let copies = sized(&file.copies, None).map_err(|error| Failure::Config(miette!("{error}")))?;

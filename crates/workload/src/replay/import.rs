@@ -6,7 +6,7 @@ use super::{
     rules::ns,
     sequence::{Sequence, Wanted, sequences},
 };
-use crate::workload::{Copy, MAX_STEPS, WorkloadStep, direction_name, memory_name, pages_name};
+use crate::workload::{Copy, MAX_FILE, MAX_KERNELS, MAX_STEPS, WorkloadStep, direction_name, memory_name, pages_name};
 use std::fmt::Write;
 use thiserror::Error;
 
@@ -30,6 +30,9 @@ pub fn import(job: &Job, keys: &[Option<CopyKey>], source: &str) -> Result<Strin
     let copies = job.ops.iter().filter(|op| matches!(op.work, Work::Copy { .. })).count();
     fits(copies, "copies", MOST_COPIES)?;
     fits(job.streams, "streams", MOST_STREAMS)?;
+    let kernels = job.ops.iter().filter(|op| !matches!(op.work, Work::Copy { .. })).map(|op| op.duration);
+    let kernels = usize::try_from(kernels.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
+    fits(kernels, "ns of kernels", ns(MAX_KERNELS) as usize)?;
     let all = sequences(job, keys, Wanted::All, |key| vec![(*key, 1)]);
     let lines: Vec<String> = all.iter().flat_map(Sequence::steps).map(|(step, copy)| line(step, copy)).collect();
     fits(lines.len(), "operations", MAX_STEPS)?;
@@ -45,6 +48,7 @@ pub fn import(job: &Job, keys: &[Option<CopyKey>], source: &str) -> Result<Strin
         };
     }
     text += "]\n";
+    fits(text.len(), "bytes of text", MAX_FILE.0 as usize)?;
     Ok(text)
 }
 
@@ -89,5 +93,62 @@ fn line(step: &WorkloadStep, copy: Option<&Copy>) -> String {
         }
         // A sequence has no others.
         _ => "{ op = \"sync\" }".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        sim::Control,
+        system::Pages,
+        workload::{WorkloadFile, trace},
+    };
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    /// A kernel, or a copy with its size or its bandwidth.
+    fn event((what, number, start, micros): (u8, u64, u64, u64)) -> Value {
+        let (cat, name, args) = match what {
+            0 => ("kernel", "k", json!({})),
+            1 => ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", json!({ "bytes": number })),
+            _ => ("gpu_memcpy", "Memcpy DtoH", json!({ "memory bandwidth (GB/s)": number })),
+        };
+        json!({ "ph": "X", "cat": cat, "name": name, "tid": number % 40, "ts": start, "dur": micros, "args": args })
+    }
+
+    /// How many copies the workload of a profile has, or why it is not read; `None`: there is none.
+    fn imported(events: impl IntoIterator<Item = (u8, u64, u64, u64)>) -> Option<Result<usize, String>> {
+        let text = Value::Array(events.into_iter().map(event).collect()).to_string();
+        let input = trace::Input::Bytes { name: "it", bytes: text.as_bytes() };
+        let job = Job::of(&trace::read(input, None, &mut |_, _| Control::Continue).ok()?, 1_400);
+        let keys = job.ops.iter().map(|op| match op.work {
+            Work::Copy { way, bytes, memory } => Some(CopyKey { way, bytes, memory, pages: Pages::Warm }),
+            _ => None,
+        });
+        let text = import(&job, &keys.collect::<Vec<_>>(), "it").ok()?;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let read = WorkloadFile::read(file.path(), &[]);
+        Some(read.map(|file| file.copies.len()).map_err(|refusal| refusal.to_string()))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(events in prop::collection::vec((0_u8..3, 0_u32..52, 0_u64..1 << 40, 0_u32..44), 1..8)) {
+            let read = imported(events.iter().map(|(what, power, start, long)| (*what, 1 << power, *start, 1 << long)));
+            prop_assert!(!matches!(read, Some(Err(_))), "{read:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_workload_may_be_is_not_written() {
+        let (copy, half) = ((1, 8, 0, 1), 4_500_000_000);
+        assert_eq!(imported([copy, (0, 1, 2, half), (0, 1, half + 2, half)]), Some(Ok(1)));
+        assert_eq!(imported([copy, (0, 1, 2, half), (0, 1, half + 2, half + 1)]), None);
+        assert_eq!(imported([copy, (2, 4_294_967_303, 2, 12_000)]), None);
+        // A file of a megabyte is read, a longer one is not.
+        assert_eq!(imported((0..5_000).map(|place| (1, 40 * (place + 1), place, 1))), Some(Ok(5_000)));
+        assert_eq!(imported((0..16_000).map(|place| (1, 40 * (place + 1), place, 1))), None);
     }
 }

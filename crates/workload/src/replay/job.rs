@@ -409,19 +409,23 @@ fn made_up(trace: &Trace, place: u32, threads: usize, latest: Ns) -> Call {
 /// Puts calls within calls of the same thread into these: a call of the driver within one of the runtime.
 fn fold(calls: &mut Vec<Call>) {
     let mut outer: HashMap<u32, usize> = HashMap::new();
-    let mut kept: Vec<Call> = Vec::with_capacity(calls.len());
-    for call in calls.drain(..) {
-        let within =
-            outer.get(&call.thread).copied().filter(|place| call.end() <= kept[*place].end().saturating_add(1));
-        match within {
-            Some(place) => kept[place].ops.extend(call.ops.iter().copied()),
+    let mut kept = 0;
+    for place in 0..calls.len() {
+        let call = &calls[place];
+        let within = outer.get(&call.thread).copied();
+        match within.filter(|outer| call.end() <= calls[*outer].end().saturating_add(1)) {
+            Some(outer) => {
+                let ops = std::mem::take(&mut calls[place].ops);
+                calls[outer].ops.extend(ops.iter().copied());
+            }
             None => {
-                outer.insert(call.thread, kept.len());
-                kept.push(call);
+                outer.insert(call.thread, kept);
+                calls.swap(kept, place);
+                kept += 1;
             }
         }
     }
-    *calls = kept;
+    calls.truncate(kept);
 }
 
 /// What an operation does.

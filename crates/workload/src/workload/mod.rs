@@ -29,7 +29,7 @@ pub mod trace;
 pub use crate::system::Generator;
 pub use arrival::{Arrival, ArrivalError};
 pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name, read_memory, read_size};
-pub use file::{Head, Setting, WorkloadFile};
+pub use file::{Head, MAX_FILE, Setting, WorkloadFile};
 pub use file_sink::OutputFile;
 pub use file_source::FileSource;
 pub use injection::{InjectionArgument, InjectionError};

@@ -27,7 +27,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// The longest file that is read.
-const LONGEST: Bytes = Bytes(1 << 20);
+pub const MAX_FILE: Bytes = Bytes(1 << 20);
 
 /// Its form.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -109,7 +109,7 @@ impl WorkloadFile {
 
     pub fn read(path: &Path, settings: &[Setting]) -> Result<Self, Refusal> {
         let shown = path.display().to_string();
-        let text = read_text(path, LONGEST).map_err(|error| match error {
+        let text = read_text(path, MAX_FILE).map_err(|error| match error {
             ReadError::Unreadable { .. } | ReadError::NoFile { .. } => {
                 DOCUMENT.refused("unreadable", format!("workload {error}"))
             }

@@ -4,18 +4,23 @@ use super::{
     assumed::{self, Notes},
     error::{refused, refused_at},
     formats::Importer,
+    input::Room,
     model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
     size::Size,
     time::SPAN,
 };
-use crate::files::{Refusal, Refusals, excerpt};
+use crate::{
+    files::{Refusal, Refusals, excerpt},
+    workload::MAX_BYTES,
+};
 use rustc_hash::FxHasher;
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     hash::Hasher,
+    rc::Rc,
     sync::Arc,
 };
 
@@ -25,8 +30,6 @@ const SHORT_NAME: usize = 64;
 const ROOM: usize = 16 << 20;
 /// Reasons that are distinguished.
 const REASONS: usize = 64;
-/// More bytes than any operation moves.
-const MOST_BYTES: u64 = 1 << 50;
 
 /// A name of at most so many characters. One that is cut ends with an ellipsis and a number of the whole, so that it stays apart from others that begin alike.
 fn cut(name: &str, most: usize) -> Cow<'_, str> {
@@ -40,6 +43,7 @@ fn cut(name: &str, most: usize) -> Cow<'_, str> {
 pub(super) struct Builder {
     file: String,
     format: &'static Importer,
+    room: Rc<Room>,
     names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
     /// Bytes of all names.
@@ -59,10 +63,11 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub fn new(file: &str, format: &'static Importer) -> Self {
+    pub fn new(file: &str, room: Rc<Room>, format: &'static Importer) -> Self {
         Self {
             file: file.to_owned(),
             format,
+            room,
             names: Vec::new(),
             ids: HashMap::new(),
             kept: 0,
@@ -145,22 +150,25 @@ impl Builder {
             DeviceKind::Memset { bytes } => bytes.unwrap_or(0),
             _ => 0,
         };
-        if bytes > MOST_BYTES {
-            let what = format!("{bytes} bytes, more than any memory holds");
+        if bytes > MAX_BYTES {
+            let what = format!("{bytes} bytes, more than any GPU holds");
             self.fault(refused_at("event", &self.file, op.place, what).remedy("correct the size"));
             return;
         }
         self.events.used += 1;
+        self.room.holds(self.device.len() + 1, self.events.used, op.place);
         self.device.push(op);
     }
 
     pub fn call(&mut self, call: HostCall) {
         self.events.used += 1;
+        self.room.holds(0, self.events.used, call.place);
         self.calls.push(call);
     }
 
     pub fn synchronization(&mut self, synchronization: Synchronization) {
         self.events.used += 1;
+        self.room.holds(0, self.events.used, synchronization.place);
         self.synchronizations.push(synchronization);
     }
 
@@ -226,6 +234,7 @@ impl Builder {
 
     /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
     pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, Refusal> {
+        self.room.check(&self.file)?;
         std::mem::take(&mut self.faults).result()?;
         if self.device.is_empty() {
             return Err(self.nothing());
@@ -301,7 +310,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut_stay_apart_and_are_told_of() {
-        let mut builder = Builder::new("it", &kineto::FORMAT);
+        let mut builder = Builder::new("it", Rc::default(), &kineto::FORMAT);
         let long = |end: &str| format!("{}{end}", "ä".repeat(5_000));
         let [one, other, again] = ["1", "2", "1"].map(|end| builder.name(&long(end)));
         assert_eq!((one == other, one, builder.notes.cut), (false, again, 2));
@@ -313,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_names_take_is_bounded_by_their_number() {
-        let mut builder = Builder::new("it", &kineto::FORMAT);
+        let mut builder = Builder::new("it", Rc::default(), &kineto::FORMAT);
         let count = 100_000;
         (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
         assert_eq!(builder.names.len(), count);

@@ -1,6 +1,9 @@
 //! What a trace is read from, and how far its reading has come.
 
-use super::error::refused;
+use super::{
+    MAX_EVENTS, Place,
+    error::{refused, refused_at},
+};
 use crate::{
     files::{Refusal, no_file},
     sim::Control,
@@ -46,22 +49,50 @@ impl Input<'_> {
     }
 }
 
+/// How much may be kept of a trace, and whether more was there. All that reads the trace shares it.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    operations: usize,
+    full: Cell<Option<Place>>,
+}
+
+impl Room {
+    /// Takes note that so many operations, and so many events in all, are kept; `place` is that of the last.
+    #[inline]
+    pub fn holds(&self, operations: usize, events: u64, place: Place) {
+        if (operations > self.operations || events > MAX_EVENTS) && self.full.get().is_none() {
+            self.full.set(Some(place));
+        }
+    }
+
+    /// Refuses what was too much.
+    pub fn check(&self, file: &str) -> Result<(), Refusal> {
+        let Some(place) = self.full.get() else { return Ok(()) };
+        let what = match self.operations {
+            usize::MAX => format!("more than {MAX_EVENTS} operations, calls and waits"),
+            most => format!("more than {most} operations of the GPU, or {MAX_EVENTS} with calls and waits"),
+        };
+        Err(refused_at("too_many", file, place, what).remedy("profile fewer steps, or cut the trace to a part of it"))
+    }
+}
+
 /// Whether to go on, asked with the bytes that were read and the bytes that there are.
 pub(super) struct Progress<'a> {
     ask: &'a mut dyn FnMut(u64, Option<u64>) -> Control,
     of: Option<u64>,
     /// Bytes of inputs that are done.
     before: u64,
+    room: Rc<Room>,
 }
 
 impl<'a> Progress<'a> {
-    pub fn new(ask: &'a mut dyn FnMut(u64, Option<u64>) -> Control, of: Option<u64>) -> Self {
-        Self { ask, of, before: 0 }
+    pub fn new(ask: &'a mut dyn FnMut(u64, Option<u64>) -> Control, of: Option<u64>, operations: usize) -> Self {
+        Self { ask, of, before: 0, room: Rc::new(Room { operations, full: Cell::new(None) }) }
     }
 
     /// Asks, with `read` bytes of the present input read.
     pub fn goes_on(&mut self, read: u64) -> bool {
-        (self.ask)(self.before.saturating_add(read), self.of) == Control::Continue
+        self.room.full.get().is_none() && (self.ask)(self.before.saturating_add(read), self.of) == Control::Continue
     }
 
     pub fn next(&mut self, length: Option<u64>) {
@@ -162,6 +193,10 @@ impl<'a> Tape<'a> {
         self.progress.borrow_mut().goes_on(read)
     }
 
+    pub fn room(&self) -> Rc<Room> {
+        Rc::clone(&self.progress.borrow().room)
+    }
+
     pub fn is_packed(&self) -> bool {
         self.packed
     }
@@ -213,6 +248,11 @@ impl<'a> Tape<'a> {
         }
     }
 
+    /// What it means that `goes_on` said no.
+    pub fn stopped(&self) -> Refusal {
+        self.room().check(&self.name).err().unwrap_or_else(|| refused("stopped", &self.name, "stopped"))
+    }
+
     /// What an error of this reader means.
     pub fn failure(&self, error: &io::Error) -> Refusal {
         self.failure_after("", error)
@@ -222,7 +262,7 @@ impl<'a> Tape<'a> {
     pub fn failure_after(&self, good: &str, error: &io::Error) -> Refusal {
         let new = |kind, what: &str| refused(kind, &self.name, what);
         match (self.meter.halt.get(), error.kind()) {
-            (Some(Halt::Stopped), _) => new("stopped", "stopped"),
+            (Some(Halt::Stopped), _) => self.stopped(),
             (Some(Halt::TooLong), _) => {
                 let what = format!("an item near line {} is too long for any trace", self.meter.line());
                 new("syntax", &what).remedy("give the file as the profiler wrote it")

@@ -51,9 +51,25 @@ use std::cell::RefCell;
 /// The formats that are read: the first that takes a content for its own reads it.
 const FORMATS: &[&Importer] = &[&kineto::FORMAT, &nsight_csv::FORMAT, &nsight_sqlite::FORMAT, &chakra::FORMAT];
 
+/// Most operations, calls and waits of a trace: with the replay of it they take less than a gigabyte.
+pub const MAX_EVENTS: u64 = 1_250_000;
+// What is held of each, beside its name.
+const _: () = assert!(size_of::<DeviceOp>() <= 150 && size_of::<HostCall>() <= 150);
+const _: () = assert!(size_of::<crate::replay::Op>() <= 150 && size_of::<crate::replay::Call>() <= 150);
+
 /// Reads a trace. `api` is the second table of Nsight Systems, that of the calls; other formats hold theirs in `gpu`. `progress` is asked
 /// now and then, with the bytes that were read and the bytes that there are, if that is known.
 pub fn read(
+    gpu: Input<'_>,
+    api: Option<Input<'_>>,
+    progress: &mut dyn FnMut(u64, Option<u64>) -> Control,
+) -> Result<Trace, Refusal> {
+    read_up_to(usize::MAX, gpu, api, progress)
+}
+
+/// The same of at most so many operations of the GPU: one of more is refused where they end, and not read further.
+pub fn read_up_to(
+    operations: usize,
     gpu: Input<'_>,
     api: Option<Input<'_>>,
     progress: &mut dyn FnMut(u64, Option<u64>) -> Control,
@@ -62,7 +78,7 @@ pub fn read(
         Some(api) => gpu.length().zip(api.length()).map(|(gpu, api)| gpu.saturating_add(api)),
         None => gpu.length(),
     };
-    let progress = RefCell::new(Progress::new(progress, of));
+    let progress = RefCell::new(Progress::new(progress, of, operations));
     let mut tape = Tape::open(gpu, &progress)?;
     let format = formats::of(&mut tape)?;
     if let (Some(api), false) = (api, format.takes_calls) {

@@ -13,13 +13,14 @@ pub enum Place {
     CallLine(u64),
     /// An event of a list, and the line that it begins on.
     Event {
-        event: u64,
-        line: u64,
+        event: u32,
+        line: u32,
     },
     Row {
-        table: &'static str,
+        /// A reference to its name, which is half as long: each operation has a place.
+        table: &'static &'static str,
         /// The row, by its `rowid`.
-        row: i64,
+        row: u32,
     },
     /// A node, by its place in the file.
     Node(u64),
@@ -29,7 +30,8 @@ impl Place {
     /// The line, in files that have some.
     pub const fn line(self) -> Option<u64> {
         match self {
-            Self::Line(line) | Self::CallLine(line) | Self::Event { line, .. } => Some(line),
+            Self::Line(line) | Self::CallLine(line) => Some(line),
+            Self::Event { line, .. } => Some(line as u64),
             Self::Row { .. } | Self::Node(_) => None,
         }
     }

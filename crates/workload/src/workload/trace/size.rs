@@ -11,6 +11,9 @@
 /// A second, ns.
 const SECOND: u64 = 1_000_000_000;
 
+/// Bytes per second that no machine moves.
+pub(super) const MOST_RATE: u64 = 1_000_000_000_000_000;
+
 /// How far apart size and throughput may be without contradicting each other.
 const ALIKE: f64 = 0.01;
 

@@ -1,10 +1,13 @@
 //! Whatever is given, a trace comes out whose events add up, or an error.
 
 use super::{
-    Input, Trace, chakra, read,
+    Input, Trace, chakra, read, read_up_to,
     testing::{API, GPU, KINETO, both, bytes},
 };
-use crate::{files::Refusal, sim::Control};
+use crate::{
+    files::{Explained, Refusal},
+    sim::Control,
+};
 use proptest::prelude::*;
 
 /// What a reader may not do, whatever it was given.
@@ -51,6 +54,28 @@ fn the_caller_is_told_how_far_it_is_and_may_stop() {
     let length = many.len() as u64;
     assert!(told.is_sorted() && told.iter().all(|(read, of)| *read <= length && *of == Some(length)));
     assert!(read(input, None, &mut |_, _| Control::Stop).unwrap_err().is("trace::stopped"));
+}
+
+#[test]
+fn a_trace_of_too_many_operations_is_refused_where_they_end() {
+    for sample in samples() {
+        let input = Input::Bytes { name: "it", bytes: &sample };
+        let up_to = |operations| read_up_to(operations, input, None, &mut |_, _| Control::Continue);
+        let whole = up_to(usize::MAX).unwrap();
+        assert_eq!(up_to(whole.device.len()).unwrap(), whole);
+        let refused = up_to(whole.device.len() - 1).unwrap_err();
+        assert!(refused.is("trace::too_many") && refused.help().is_some(), "{refused}");
+    }
+    let row = "430927939,1600,130,,,,,,,,,,0.066,40960.000,Device,,GPU (0),1,,7,[CUDA memset]\n";
+    let many = [GPU, row.repeat(20_000).as_bytes()].concat();
+    let mut furthest = 0;
+    let read = read_up_to(100, Input::Bytes { name: "it", bytes: &many }, None, &mut |read, _| {
+        furthest = read;
+        Control::Continue
+    });
+    let refused = read.unwrap_err().to_string();
+    assert!(refused.starts_with("it, line 103: more than 100 operations of the GPU"), "{refused}");
+    assert!(furthest < many.len() as u64 / 2);
 }
 
 #[test]

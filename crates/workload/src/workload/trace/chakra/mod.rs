@@ -64,7 +64,7 @@ fn cut<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
 
 fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     let name = tape.name().to_owned();
-    let mut builder = Builder::new(&name, &FORMAT);
+    let mut builder = Builder::new(&name, tape.room(), &FORMAT);
     let mut nodes = Nodes::default();
     let mut bytes = Vec::new();
     let metadata = message(tape, &mut bytes, 0)?.and_then(|()| Metadata::decode(bytes.as_slice()).ok());

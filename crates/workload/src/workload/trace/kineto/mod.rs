@@ -45,7 +45,7 @@ pub(super) const FORMAT: Importer = Importer {
 };
 
 fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
-    let builder = Builder::new(tape.name(), &FORMAT);
+    let builder = Builder::new(tape.name(), tape.room(), &FORMAT);
     let mut state = State {
         builder,
         meter: tape.meter(),
@@ -92,7 +92,9 @@ impl State {
     fn event(&mut self, text: &str) {
         self.event += 1;
         let lines = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
-        let place = super::Place::Event { event: self.event, line: self.meter.line().saturating_sub(lines) };
+        let line = self.meter.line().saturating_sub(lines);
+        let [event, line] = [self.event, line].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let place = super::Place::Event { event, line };
         self.builder.event();
         match serde_json::from_str::<Event<'_>>(text) {
             Ok(event) => self.taken.event(&event, place, &mut self.builder),

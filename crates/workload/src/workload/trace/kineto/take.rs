@@ -10,6 +10,7 @@ use crate::workload::trace::{
     model::{DeviceKind, DeviceOp, HostCall, Synchronization, Waited},
     names,
     place::Place,
+    size::MOST_RATE,
     time::Time,
 };
 use serde_json::value::RawValue;
@@ -178,16 +179,23 @@ impl Here<'_, '_> {
         let direction = names::direction(name).ok_or("does not say which way it copies")?;
         let (source, target) = names::completed(direction, names::memories(name));
         // Profilers of AMD give some copies neither a size nor a bandwidth.
-        let bytes = self.bytes()?.or_else(|| self.by_bandwidth()).unwrap_or(0);
+        let bytes = match self.bytes()? {
+            Some(bytes) => bytes,
+            None => self.by_bandwidth()?.unwrap_or(0),
+        };
         Ok(DeviceKind::Copy { direction, bytes, source, target })
     }
 
-    /// The size of a copy by its bandwidth. GB/s are bytes per ns; nine digits behind the point are more than enough.
-    fn by_bandwidth(&mut self) -> Option<u64> {
-        let per_ns = number(self.args.bandwidth, 9).and_then(|bandwidth| u64::try_from(bandwidth).ok())?;
-        let bytes = (u128::from(per_ns) * u128::from(self.time.duration) + 500_000_000) / 1_000_000_000;
+    /// The size of a copy by its bandwidth.
+    fn by_bandwidth(&mut self) -> Result<Option<u64>, String> {
+        let per_second = number(self.args.bandwidth, 9).and_then(|bandwidth| u64::try_from(bandwidth).ok());
+        let Some(per_second) = per_second else { return Ok(None) };
+        if per_second > MOST_RATE {
+            return Err(format!("has a bandwidth of {} GB/s, which no machine has", per_second / 1_000_000_000));
+        }
+        let bytes = (u128::from(per_second) * u128::from(self.time.duration) + 500_000_000) / 1_000_000_000;
         self.builder.by_bandwidth();
-        u64::try_from(bytes).ok().filter(|bytes| *bytes > 0)
+        Ok(u64::try_from(bytes).ok().filter(|bytes| *bytes > 0))
     }
 
     fn collective(&mut self, op: &str) -> DeviceKind {

@@ -118,7 +118,14 @@ fn an_event_that_says_nothing_true_is_refused() {
         (r#""dur": 1"#, r#""dur": 1e14"#, "more than a year"),
         ("HtoD", "Unknown", "does not say which way"),
         (r#""bytes": 8"#, r#""bytes": -8"#, "no whole number"),
-        (r#""bytes": 8"#, r#""bytes": 1e17"#, "more than any memory holds"),
+        (r#""bytes": 8"#, r#""bytes": 1e17"#, "more than any GPU holds"),
+        (r#""bytes": 8"#, r#""bytes": 1099511627777"#, "more than any GPU holds"),
+        (
+            r#""bytes": 8"#,
+            r#""memory bandwidth (GB/s)": 4294967303"#,
+            "`Memcpy HtoD (Pinned -> Device)` has a bandwidth",
+        ),
+        (r#""bytes": 8"#, r#""memory bandwidth (GB/s)": 1000001"#, "1000001 GB/s, which no machine has"),
         (r#""bytes": 8"#, r#""bytes": 8, "bytes": 9"#, "duplicate field"),
         (r#""ph": "X""#, r#""ph": "B""#, "has the phase `B`"),
     ] {

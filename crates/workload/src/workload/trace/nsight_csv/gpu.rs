@@ -137,7 +137,12 @@ impl GpuColumns {
         let duration = line.text(row, Some(self.duration.0));
         let decimals = duration.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let exact = i32::try_from(decimals).is_ok_and(|decimals| decimals >= self.duration.1);
-        let size = size::size(printed(self.bytes)?, printed(self.rate)?.filter(|_| exact), time.duration);
+        let rate = printed(self.rate)?;
+        if rate.is_some_and(|rate| rate.value > size::MOST_RATE as f64) {
+            let at = self.rate.and_then(|(column, _)| row.get(column));
+            return Err(line.error(at, "a throughput that no machine has", "correct it, or delete the line"));
+        }
+        let size = size::size(printed(self.bytes)?, rate.filter(|_| exact), time.duration);
         Ok(size.map(|size| builder.sized(size)))
     }
 }

@@ -60,7 +60,7 @@ fn is_chatter(line: &str) -> bool {
 
 /// Reads one file, or two.
 fn read<'a>(tape: &mut Tape<'a>, calls: Option<Input<'a>>) -> Result<Trace, Refusal> {
-    let builder = Builder::new(tape.name(), &FORMAT);
+    let builder = Builder::new(tape.name(), tape.room(), &FORMAT);
     let mut reader = Reader { builder, operations: false, calls: None, api: api::Api::default() };
     reader.file(tape, Place::Line)?;
     if !reader.operations {

@@ -91,6 +91,8 @@ fn a_wrong_line_is_shown() {
         ("41339.060", "99.000", "the size of this copy is missing, or contradicts its throughput"),
         ("16.777,", ",", ""),
         ("16.777", "1e3", "`1e3` is no number"),
+        ("41339.060", "4294967303000.000", "line 3: a throughput that no machine has"),
+        ("16.777,41339.060", "1200000.000,", "1200000000000 bytes, more than any GPU holds"),
         ("Host-to-Device", "Unknown", "does not say which way"),
         ("memcpy Host", "dance Host", "neither a copy, a fill nor a kernel"),
         (",13,", ",,", "line 6: `` is no number"),

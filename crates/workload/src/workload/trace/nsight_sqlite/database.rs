@@ -2,68 +2,94 @@
 
 use super::row::{Columns, Row};
 use crate::{files::Refusal, workload::trace::error};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::{collections::BTreeMap, path::Path};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, limits::Limit};
+use std::{
+    cell::Cell,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
-pub(super) struct Database {
+/// Rows between two questions whether to go on.
+const ROWS: u64 = 4096;
+/// What SQLite does between two looks at the bound, in steps of its machine.
+const STEPS: i32 = 4096;
+/// How often it may look between two questions: hundreds of times what rows take, and a fraction of a second.
+const LOOKS: u32 = 4096;
+/// Bytes of the longest text.
+const LONGEST: i32 = 1 << 20;
+
+/// Refuses to go on, asked with the rows that were read and the rows that there are about.
+type GoesOn<'a> = dyn Fn(u64, u64) -> Result<(), Refusal> + 'a;
+
+pub(super) struct Database<'a> {
     connection: Connection,
     name: String,
-    tables: BTreeMap<String, Table>,
+    tables: Vec<String>,
+    /// Looks since it was last asked whether to go on.
+    looks: Arc<AtomicU32>,
+    /// Rows that were read, and bytes of the file: no table has more rows than its file has bytes.
+    rows: Cell<u64>,
+    bytes: u64,
+    /// Rows by the last row of each table, for who is told how far the reading is.
+    of: u64,
+    goes_on: &'a GoesOn<'a>,
 }
 
-struct Table {
-    columns: Vec<String>,
-    rows: u64,
-}
-
-impl Database {
-    pub fn open(path: &Path, name: &str) -> Result<Self, Refusal> {
-        let refused = |error| unread(name, &error);
+impl<'a> Database<'a> {
+    /// Opens a file that has so many bytes.
+    pub fn open(path: &Path, name: &str, bytes: u64, goes_on: &'a GoesOn<'a>) -> Result<Self, Refusal> {
+        let refused = |error| unread(name, "sqlite_master", &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
+        let looks = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&looks);
+        connection.progress_handler(STEPS, Some(move || counted.fetch_add(1, Relaxed) >= LOOKS)).map_err(refused)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST).map_err(refused)?;
         // What a file says about itself is not run.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false).map_err(refused)?;
         connection.pragma_update(None, "trusted_schema", false).map_err(refused)?;
-        let mut database = Self { connection, name: name.to_owned(), tables: BTreeMap::new() };
+        let (owned, rows) = (name.to_owned(), Cell::new(0));
+        let mut database = Self { connection, name: owned, tables: Vec::new(), looks, rows, bytes, of: 1, goes_on };
         database.tables = database.described().map_err(refused)?;
+        let last = |table: &String| {
+            let last = format!("SELECT max(rowid) FROM {}", quoted(table));
+            database.connection.query_row(&last, [], |row| row.get::<_, i64>(0)).unwrap_or(0).max(0).unsigned_abs()
+        };
+        database.of = database.tables.iter().map(last).fold(1, u64::saturating_add);
         Ok(database)
     }
 
-    fn described(&self) -> rusqlite::Result<BTreeMap<String, Table>> {
-        // Views and virtual tables compute what they show; an export has none.
-        let listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'";
-        let mut statement = self.connection.prepare(listed)?;
-        let names = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        let mut columns = self.connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
-        let mut tables = BTreeMap::new();
-        for name in names {
-            let columns = columns.query_map([&name], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-            let count = format!("SELECT count(*) FROM {}", quoted(&name));
-            let rows = self.connection.query_row(&count, [], |row| row.get::<_, i64>(0))?;
-            tables.insert(name, Table { columns, rows: u64::try_from(rows).unwrap_or(0) });
-        }
-        Ok(tables)
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
+    fn described(&self) -> rusqlite::Result<Vec<String>> {
+        // Views and virtual tables compute what they show; an export has none. SQLite itself writes a table's description so.
+        let listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %' ORDER BY name";
+        self.connection.prepare(listed)?.query_map([], |row| row.get(0))?.collect()
     }
 
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
+    pub fn has(&self, table: &str) -> bool {
+        self.tables.iter().any(|known| known == table)
+    }
+
     /// Columns of a table, if there is such a table.
-    pub fn columns(&self, table: &str) -> Option<&[String]> {
-        self.tables.get(table).map(|table| table.columns.as_slice())
+    pub fn columns(&self, table: &str) -> Result<Option<Vec<String>>, Refusal> {
+        if !self.has(table) {
+            return Ok(None);
+        }
+        let columns = || -> rusqlite::Result<Vec<_>> {
+            let mut columns = self.connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+            columns.query_map([table], |row| row.get(0))?.collect()
+        };
+        columns().map(Some).map_err(|error| self.refused(table, &error))
     }
 
-    /// All tables and how many rows each has.
-    pub fn tables(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.tables.iter().map(|(name, table)| (name.as_str(), table.rows))
-    }
-
-    pub fn rows(&self) -> u64 {
-        self.tables.values().map(|table| table.rows).sum()
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(String::as_str)
     }
 
     pub fn lacks(&self, table: &str, column: Option<&str>) -> Refusal {
@@ -75,27 +101,45 @@ impl Database {
         error::refused("missing", &self.name, what).remedy(remedy)
     }
 
-    pub fn refused(&self, error: &rusqlite::Error) -> Refusal {
-        unread(&self.name, error)
+    pub fn refused(&self, table: &str, error: &rusqlite::Error) -> Refusal {
+        unread(&self.name, table, error)
     }
 
     /// Shows `take` each row of a table, with the columns that are sought; those that may be absent and are say nothing.
-    pub fn each(&self, sought: &Columns, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>) -> Result<(), Refusal> {
-        let there = self.columns(sought.table).unwrap_or_default();
+    pub fn each(&self, sought: &'static Columns, take: &mut dyn FnMut(&Row<'_>)) -> Result<(), Refusal> {
+        let there = self.columns(sought.table)?.unwrap_or_default();
         let has = |column: &str| there.iter().any(|name| name == column);
         if let Some(column) = sought.needed.iter().find(|column| !has(column)) {
             return Err(self.lacks(sought.table, Some(column)));
         }
         let optional = sought.optional.iter().map(|column| if has(column) { quoted(column) } else { "NULL".into() });
         let columns: Vec<_> = sought.needed.iter().map(|column| quoted(column)).chain(optional).collect();
-        let select = format!("SELECT rowid, {} FROM {}", columns.join(", "), quoted(sought.table));
-        let refused = |error| self.refused(&error);
-        let mut statement = self.connection.prepare(&select).map_err(refused)?;
-        let mut rows = statement.query([]).map_err(refused)?;
+        let columns = format!("rowid, {}", columns.join(", "));
+        self.rows(sought.table, &columns, &mut |row| take(&Row { row, columns: sought })).map(|_| ())
+    }
+
+    /// How many rows a table has.
+    pub fn count(&self, table: &str) -> Result<u64, Refusal> {
+        self.rows(table, "1", &mut |_| ())
+    }
+
+    fn rows(&self, table: &str, columns: &str, take: &mut dyn FnMut(&rusqlite::Row<'_>)) -> Result<u64, Refusal> {
+        let refused = |error| self.refused(table, &error);
+        let mut statement =
+            self.connection.prepare(&format!("SELECT {columns} FROM {}", quoted(table))).map_err(refused)?;
+        let (mut rows, before) = (statement.query([]).map_err(refused)?, self.rows.get());
         while let Some(row) = rows.next().map_err(refused)? {
-            take(&Row { row, columns: sought })?;
+            self.rows.set(self.rows.get() + 1);
+            if self.rows.get() > self.bytes {
+                return Err(too_much(&self.name, table));
+            }
+            if self.rows.get().is_multiple_of(ROWS) {
+                self.looks.store(0, Relaxed);
+                (self.goes_on)(self.rows.get(), self.of)?;
+            }
+            take(row);
         }
-        Ok(())
+        Ok(self.rows.get() - before)
     }
 }
 
@@ -103,11 +147,17 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn unread(name: &str, cause: &rusqlite::Error) -> Refusal {
-    let code = cause.sqlite_error_code();
-    let damaged = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase].map(Some).contains(&code);
-    if damaged {
-        return error::refused("syntax", name, "the database is damaged").remedy("export the report again");
-    }
-    error::refused("unreadable", name, format!("the database cannot be read: {cause}"))
+fn unread(name: &str, table: &str, cause: &rusqlite::Error) -> Refusal {
+    let (kind, what) = match cause.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ("syntax", "the database is damaged".to_owned()),
+        Some(ErrorCode::OperationInterrupted) => return too_much(name, table),
+        Some(ErrorCode::TooBig) => ("too_many", format!("table {table}: a text of more than {LONGEST} bytes")),
+        _ => return error::refused("unreadable", name, format!("the database cannot be read: {cause}")),
+    };
+    error::refused(kind, name, what).remedy("export the report again")
+}
+
+fn too_much(name: &str, table: &str) -> Refusal {
+    let what = format!("the table {table} shows more rows than a file of this size can hold");
+    error::refused("too_many", name, what).remedy("the database is damaged: export the report again")
 }

@@ -7,7 +7,7 @@ use crate::workload::trace::{
     model::{Direction, Memory, NameId},
     names,
 };
-use rusqlite::{Statement, types::ValueRef};
+use rusqlite::{ErrorCode, Statement, types::ValueRef};
 use std::collections::HashMap;
 
 /// Copies by number, as the driver interface defines them: those of a file without a table of its own.
@@ -46,9 +46,9 @@ pub(super) struct Labels<'d> {
 }
 
 impl<'d> Labels<'d> {
-    pub fn read(database: &'d Database) -> Result<Self, Refusal> {
+    pub fn read(database: &'d Database<'_>) -> Result<Self, Refusal> {
         for column in ["id", "value"] {
-            let columns = database.columns("StringIds").ok_or_else(|| database.lacks("StringIds", None))?;
+            let columns = database.columns("StringIds")?.ok_or_else(|| database.lacks("StringIds", None))?;
             if !columns.iter().any(|name| name == column) {
                 return Err(database.lacks("StringIds", Some(column)));
             }
@@ -57,7 +57,7 @@ impl<'d> Labels<'d> {
         Ok(Self {
             copies: table(database, "ENUM_CUDA_MEMCPY_OPER", COPIES)?,
             memories: table(database, "ENUM_CUDA_MEM_KIND", MEMORIES)?,
-            strings: strings.map_err(|error| database.refused(&error))?,
+            strings: strings.map_err(|error| database.refused("StringIds", &error))?,
             known: HashMap::new(),
         })
     }
@@ -77,7 +77,11 @@ impl<'d> Labels<'d> {
             ValueRef::Text(text) => Ok(String::from_utf8_lossy(text).into_owned()),
             _ => Err(rusqlite::Error::InvalidQuery),
         });
-        text.map_err(|_| format!("the name {id} is not in the table StringIds"))
+        text.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::TooBig) => format!("the name {id} is too long for any name"),
+            Some(ErrorCode::OperationInterrupted) => format!("the name {id} takes too long to find in StringIds"),
+            _ => format!("the name {id} is not in the table StringIds"),
+        })
     }
 
     /// The name of a copy and which way it goes.
@@ -94,12 +98,12 @@ impl<'d> Labels<'d> {
 }
 
 /// Labels by number: those of the file before those that are known.
-fn table(database: &Database, name: &str, known: &[(i64, &str)]) -> Result<HashMap<i64, String>, Refusal> {
+fn table(database: &Database<'_>, name: &str, known: &[(i64, &str)]) -> Result<HashMap<i64, String>, Refusal> {
     let mut labels: HashMap<_, _> = known.iter().map(|(id, label)| (*id, (*label).to_owned())).collect();
-    let Some(columns) = database.columns(name) else { return Ok(labels) };
+    let Some(columns) = database.columns(name)? else { return Ok(labels) };
     let has = |column: &str| columns.iter().any(|name| name == column);
     let Some(label) = ["label", "name"].into_iter().find(|column| has(column) && has("id")) else { return Ok(labels) };
-    let refused = |error| database.refused(&error);
+    let refused = |error| database.refused(name, &error);
     let select =
         format!("SELECT id, {label} FROM {name} WHERE typeof(id) = 'integer' AND typeof({label}) = 'text' LIMIT 1000");
     let mut statement = database.connection().prepare(&select).map_err(refused)?;

@@ -30,9 +30,6 @@ use std::{
 use take::{Sought, TABLES};
 use tempfile::NamedTempFile;
 
-/// Rows between two questions whether to go on.
-const ROWS: u64 = 4096;
-
 /// Tables that hold no events.
 const REFERENCE: &[&str] =
     &["StringIds", "ENUM_", "TARGET_INFO_", "META_DATA_", "EXPORT_", "sqlite_", "ANALYSIS_DETAILS"];
@@ -61,30 +58,30 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
     if unpacked.is_none() && length < length_by(tape.head()?) {
         return Err(truncated(&name));
     }
-    let database = Database::open(path, &name)?;
-    let mut reader = Reader {
-        builder: Builder::new(&name, &FORMAT),
-        labels: Labels::read(&database)?,
-        processes: HashMap::new(),
-        orphans: 0,
-        rows: 0,
-        of: database.rows().max(1),
-    };
+    let held = path.metadata().map_or(length, |known| known.len());
     let tape = &*tape;
     let goes_on = |rows: u64, of: u64| {
         let read = u128::from(length) * u128::from(rows.min(of)) / u128::from(of);
-        tape.goes_on(u64::try_from(read).unwrap_or(length))
+        let read = u64::try_from(read).unwrap_or(length);
+        if tape.goes_on(read) { Ok(()) } else { Err(tape.stopped()) }
     };
-    if TABLES.iter().all(|sought| database.columns(sought.columns.table).is_none()) {
+    let database = Database::open(path, &name, held, &goes_on)?;
+    let mut reader = Reader {
+        builder: Builder::new(&name, tape.room(), &FORMAT),
+        labels: Labels::read(&database)?,
+        processes: HashMap::new(),
+        orphans: 0,
+    };
+    if !TABLES.iter().any(|sought| database.has(sought.columns.table)) {
         let error = refused("missing", &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
         );
     }
     for sought in TABLES {
-        reader.table(sought, &database, &goes_on)?;
+        reader.table(sought, &database)?;
     }
-    reader.leave_out(&database);
+    reader.leave_out(&database)?;
     if reader.orphans > 0 {
         let orphans = reader.orphans;
         let sentence =
@@ -101,40 +98,29 @@ struct Reader<'d> {
     processes: HashMap<i64, u64>,
     /// Operations without a process, if there is more than one.
     orphans: u64,
-    rows: u64,
-    of: u64,
 }
 
 impl Reader<'_> {
-    fn table(
-        &mut self,
-        sought: &Sought,
-        database: &Database,
-        goes_on: &dyn Fn(u64, u64) -> bool,
-    ) -> Result<(), Refusal> {
-        if database.columns(sought.columns.table).is_none() {
+    fn table(&mut self, sought: &'static Sought, database: &Database<'_>) -> Result<(), Refusal> {
+        if !database.has(sought.columns.table) {
             return Ok(());
         }
         database.each(&sought.columns, &mut |row| {
-            self.rows += 1;
-            if self.rows.is_multiple_of(ROWS) && !goes_on(self.rows, self.of) {
-                return Err(refused("stopped", database.name(), "stopped"));
-            }
             self.builder.event();
             if let Err(what) = (sought.take)(self, row) {
                 self.builder.wrong(row.place(), what, "export the report again, or delete the row");
             }
-            Ok(())
         })
     }
 
     /// Counts what is not read.
-    fn leave_out(&mut self, database: &Database) {
+    fn leave_out(&mut self, database: &Database<'_>) -> Result<(), Refusal> {
         let read = |table: &str| TABLES.iter().any(|sought| sought.columns.table == table);
-        let others = database.tables().filter(|(table, _)| !read(table) && !is_reference(table));
-        for (table, rows) in others {
+        for table in database.tables().filter(|table| !read(table) && !is_reference(table)) {
+            let rows = database.count(table)?;
             self.builder.leave_out_all(&format!("table {table} is not read"), rows);
         }
+        Ok(())
     }
 
     /// A number that calls and operations of one process share. Each process counts its own from 1.

@@ -13,12 +13,12 @@ pub(super) struct Columns {
 
 pub(super) struct Row<'r> {
     pub row: &'r rusqlite::Row<'r>,
-    pub columns: &'r Columns,
+    pub columns: &'static Columns,
 }
 
 impl Row<'_> {
     pub fn place(&self) -> Place {
-        Place::Row { table: self.columns.table, row: self.row.get(0).unwrap_or(0) }
+        Place::Row { table: &self.columns.table, row: self.row.get(0).unwrap_or(u32::MAX) }
     }
 
     /// A whole number; `None` if there is none.

@@ -85,7 +85,7 @@ fn rows_become_operations_and_calls() {
     };
     let copy = &trace.device[0];
     assert_eq!((copy.kind, copy.start_ns, copy.duration_ns, copy.stream), (kind, 1000, 1000, 7));
-    assert_eq!(copy.place, Place::Row { table: "CUPTI_ACTIVITY_KIND_MEMCPY", row: 1 });
+    assert_eq!(copy.place, Place::Row { table: &"CUPTI_ACTIVITY_KIND_MEMCPY", row: 1 });
     // Of pages that move only the kind of copy says what memory they are of.
     let kind =
         DeviceKind::Copy { direction: Direction::D2h, bytes: 99, source: Memory::Device, target: Memory::Managed };
@@ -123,6 +123,10 @@ fn what_is_missing_or_wrong_is_named() {
         ("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 'x';", "`bytes` is no whole number"),
         ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 0;", "ends 6000 ns before it starts"),
         ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775808;", "is no date"),
+        (
+            "UPDATE StringIds SET value = CAST(zeroblob(2000000) AS TEXT) WHERE id = 2;",
+            "KERNEL, row 1: the name 2 is too long for any name",
+        ),
         ("DELETE FROM StringIds;", "the name 1 is not in the table StringIds"),
     ] {
         let refused = refused(opened(&file(more)));
@@ -138,6 +142,74 @@ fn other_databases_are_refused() {
     let content = std::fs::read(file("").path()).unwrap();
     let bytes = Input::Bytes { name: "it", bytes: &content };
     assert!(refused(read(bytes, None, &mut |_, _| Control::Continue)).contains("from a file only"));
+}
+
+/// The same database with a table whose tree refers to each page sixty times: one row, 60 to the power of 15 times.
+fn bomb(table: &str, more: &str) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
+    let connection = Connection::open(file.path()).unwrap();
+    connection.execute_batch(&format!("PRAGMA page_size = 512; {SCHEMA}{ROWS}{more}")).unwrap();
+    let root = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+    let root = 512 * (connection.query_row(&root, [], |row| row.get::<_, u32>(0)).unwrap() as usize - 1);
+    drop(connection);
+    let mut bytes = std::fs::read(file.path()).unwrap();
+    let leaf = bytes[root..root + 512].to_vec();
+    bytes.extend(leaf);
+    for _ in 0..15 {
+        let child = u32::try_from(bytes.len() / 512).unwrap().to_be_bytes();
+        let mut page = vec![5, 0, 0, 0, 60, 0, 212, 0];
+        page.extend(child);
+        page.extend((0..60_u16).flat_map(|cell| (212 + 5 * cell).to_be_bytes()));
+        page.resize(212, 0);
+        page.extend([child[0], child[1], child[2], child[3], 1].repeat(60));
+        bytes.extend(page);
+    }
+    let top = bytes.split_off(bytes.len() - 512);
+    bytes[root..root + 512].copy_from_slice(&top);
+    let pages = u32::try_from(bytes.len() / 512).unwrap().to_be_bytes();
+    bytes[28..32].copy_from_slice(&pages);
+    std::fs::write(file.path(), bytes).unwrap();
+    file
+}
+
+#[test]
+fn a_table_that_shows_more_rows_than_its_file_has_bytes_is_refused() {
+    let unlabelled = "DELETE FROM ENUM_CUDA_MEM_KIND; INSERT INTO ENUM_CUDA_MEM_KIND VALUES (1, NULL, NULL);";
+    let unordered =
+        "ALTER TABLE StringIds RENAME TO x; CREATE TABLE StringIds (id, value); INSERT INTO StringIds VALUES (9, 'x');";
+    for (table, more, what) in [
+        ("OSRT_API", "", "the table OSRT_API shows more rows than a file"),
+        ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "", "KIND_SYNCHRONIZATION shows more rows than a file"),
+        ("ENUM_CUDA_MEM_KIND", unlabelled, "the table ENUM_CUDA_MEM_KIND shows more rows than a file"),
+        ("StringIds", unordered, "RUNTIME, row 1: the name 1 takes too long to find"),
+    ] {
+        let refused = refused(opened(&bomb(table, more)));
+        assert!(refused.contains(what) && refused.contains("export the report again"), "{refused}");
+    }
+}
+
+#[test]
+fn rows_that_are_only_counted_end_when_somebody_says_so() {
+    let many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 10000) INSERT INTO OSRT_API SELECT x, x FROM n;";
+    let file = file(many);
+    assert_eq!(opened(&file).unwrap().events.left_out, [("table OSRT_API is not read".to_owned(), 10_002)]);
+    let stopped = read(Input::Path(file.path()), None, &mut |_, _| Control::Stop);
+    assert!(stopped.unwrap_err().is("trace::stopped"));
+}
+
+#[test]
+fn what_poses_as_a_table_is_not_run() {
+    let view = "VIEW CUPTI_ACTIVITY_KIND_DRIVER AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c";
+    for (kind, sql) in
+        [("table", view), ("view", view), ("table", "/**/ VIRTUAL TABLE CUPTI_ACTIVITY_KIND_DRIVER USING fts5(a)")]
+    {
+        let names = "'CUPTI_ACTIVITY_KIND_DRIVER', 'CUPTI_ACTIVITY_KIND_DRIVER'";
+        let posing = format!(
+            "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('{kind}', {names}, 0, 'CREATE {sql}');"
+        );
+        let read = opened(&file(&posing));
+        assert!(read.is_err() || read.unwrap() == opened(&file("")).unwrap(), "{sql}");
+    }
 }
 
 #[test]
