@@ -141,7 +141,9 @@ mod tests {
             assert_eq!(create(&path(name)).unwrap().1, path(next));
             assert_eq!(create(&path("none")).unwrap().1, path("none"));
             assert_eq!(fs::read(path(name)).unwrap(), b"old");
-            fs::remove_file(path("none")).unwrap();
+            // A recording that has not ended leaves nothing.
+            assert!(!path("none").exists() && !path(next).exists());
+            fs::write(path(next), "old, too").unwrap();
         }
         assert_eq!(create(&path("a.pftrace")).unwrap().1, path("a-3.pftrace"));
         assert!(create(&path("no/folder")).is_err());
