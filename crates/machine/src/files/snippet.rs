@@ -59,10 +59,10 @@ impl Snippet {
         for (place, whole) in text[begin..].split('\n').take(wanted + 1).enumerate() {
             let one = cut(whole, if place == 0 { start - begin } else { 0 });
             if place == 0 {
-                marked.start = shown.len() + one.place(start - begin);
+                marked.start = shown.len() + one.place(whole, start - begin);
             }
             if place < wanted {
-                marked.end = shown.len() + one.place(end - at);
+                marked.end = shown.len() + one.place(whole, end - at);
             }
             at += whole.len() + 1;
             shown += &one.text;
@@ -107,12 +107,18 @@ impl Snippet {
 
 impl Cut {
     /// Where a byte of the line is in what is shown, or what comes nearest.
-    fn place(&self, byte: usize) -> usize {
-        self.lead + byte.clamp(self.kept.start, self.kept.end) - self.kept.start
+    fn place(&self, line: &str, byte: usize) -> usize {
+        let before = &line[self.kept.start..byte.clamp(self.kept.start, self.kept.end)];
+        self.lead + before.chars().map(|c| seen(c).len_utf8()).sum::<usize>()
     }
 }
 
-/// A line, cut around one of its bytes. Hidden characters are shown as `?`, so that what is marked stays below its mark.
+/// A hidden character is shown as `?`.
+fn seen(c: char) -> char {
+    if is_hidden(c) { '?' } else { c }
+}
+
+/// A line, cut around one of its bytes.
 fn cut(line: &str, around: usize) -> Cut {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let around = boundary(line, around);
@@ -122,7 +128,7 @@ fn cut(line: &str, around: usize) -> Cut {
     let end = line[start..].char_indices().nth(WIDTH).map_or(line.len(), |(at, _)| start + at);
     let mut text = if start > 0 { ELLIPSIS.to_owned() } else { String::new() };
     let lead = text.len();
-    text.extend(line[start..end].chars().map(|c| if is_hidden(c) { '?' } else { c }));
+    text.extend(line[start..end].chars().map(seen));
     if end < line.len() {
         text += ELLIPSIS;
     }
