@@ -131,7 +131,7 @@ fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
 }
 
-/// The same for people, with so many names of calls; of ranks and changes at least [`MANY`].
+/// The same for people, with so many names of calls; of ranks and changes at least 40.
 pub fn text(document: &Document, rows: usize) -> String {
     let mut text = String::new();
     head(&mut text, document);

@@ -10,8 +10,8 @@ use sealsim::{
     validate::{
         catalogue::{Catalogue, Dataset, layers},
         class::Class,
-        issue,
         measured::{Experiment, Mode, Point},
+        reproduce,
     },
 };
 use std::{collections::BTreeMap, convert::Infallible, env, fs, path::PathBuf};

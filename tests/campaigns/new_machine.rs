@@ -3,7 +3,7 @@
 use sealsim::{
     config::Layers,
     sim::Control,
-    validate::{catalogue::Dataset, issue},
+    validate::{catalogue::Dataset, reproduce},
 };
 use serde_json::Value;
 use std::{fmt::Write, fs, path::Path, process::Command};

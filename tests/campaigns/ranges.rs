@@ -11,8 +11,8 @@ use sealsim::{
     validate::{
         catalogue::Catalogue,
         class::Class,
-        issue,
         measured::{Experiment, HostMemory, Mode, Point},
+        reproduce,
     },
 };
 use std::{collections::BTreeMap, fs, path::PathBuf};
