@@ -64,6 +64,15 @@ pub struct CallsSpec {
     pub free_host: CallSpec,
 }
 
+impl LaunchCallSpec {
+    /// What a launch takes longer with confidential computing, of one that takes so long without; under a profiler not counted.
+    pub fn more(&self, off: Femtos) -> Femtos {
+        let twice = u128::from(off.0) * u128::from(self.secure.permille) / 1000;
+        let more = u64::try_from(twice).unwrap_or(u64::MAX).saturating_sub(off.0).saturating_add(self.secure.add.0);
+        Femtos(more).min(self.most)
+    }
+}
+
 /// What a call takes with confidential computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -140,6 +149,9 @@ pub struct LaunchCallSpec {
     /// What launches take with confidential computing.
     #[schemars(title = "all,")]
     pub secure: CallSpec,
+    /// But so much more at most, profiler included: what was measured.
+    #[schemars(title = "most more with CC")]
+    pub most: Femtos,
     /// And how much more under a profiler.
     #[schemars(title = "more under a profiler")]
     pub profiled: Femtos,

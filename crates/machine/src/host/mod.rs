@@ -17,6 +17,7 @@ pub mod calls;
 mod cipher;
 mod driver;
 mod error;
+pub mod law;
 pub mod map;
 mod memory;
 mod private;
@@ -27,7 +28,7 @@ mod work;
 pub use cipher::{Cipher, CipherPorts};
 pub use driver::{
     CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, HelperPorts, NonceStreams, Nonces,
-    Operation, Push, Pushes, Step, Stride,
+    Operation, Push, Pushes, SealedCalls, Step, StepDates, Stride,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};

@@ -1,5 +1,6 @@
 //! What the host's side of the path is built of.
 
+use super::law::PageableUpload;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Frequency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -289,4 +290,8 @@ pub struct DriverSpec {
     /// Calls after the caches were driven out.
     #[schemars(title = "cold call,")]
     pub cold_call: ColdCallSpec,
+    /// When a call from pageable memory to the GPU returns under confidential computing.
+    #[serde(default)]
+    #[schemars(title = "return of uploads of pageable memory, CC on")]
+    pub pageable_upload: PageableUpload,
 }

@@ -1,11 +1,15 @@
 //! How copies end, and how the channel does.
 
-use super::{Current, Driver, Task, errors};
-use crate::{host::work::Direction, sim::Now, units::Femtos};
+use super::{Current, Driver, Left, Task, errors};
+use crate::{
+    host::{memory::HostState, work::Direction},
+    sim::Now,
+    units::Femtos,
+};
 
 impl Driver {
     /// Ends the copy if all of it is done, and verified where that is waited for; leaves it to its stream if it does not block.
-    pub(super) fn settle(&mut self, now: Now) -> bool {
+    pub(super) fn settle(&mut self, now: Now, memory: &mut HostState) -> bool {
         let Some(Current { transfer, stream, blocks, nop }) = &self.current else { return false };
         let (copy, stream, nop) = (transfer.copy, *stream, *nop);
         if !blocks {
@@ -15,9 +19,10 @@ impl Driver {
             let outcome = &mut self.outcomes[copy];
             (outcome.returned, outcome.messages) = (now.time, transfer.submitted());
             self.streams.leave(copy, stream);
-            if transfer.complete() {
-                self.note_done(stream, self.streams.last_done(stream), now);
-            }
+            self.next_job = transfer.next_job();
+            let current = self.current.take().filter(|current| current.transfer.is_staged());
+            self.left.extend(current.map(|Current { transfer, stream, .. }| Left { transfer, stream }));
+            self.note_done(stream, self.streams.last_done(stream), now, memory);
         } else {
             if !transfer.complete() {
                 return false;
@@ -45,7 +50,7 @@ impl Driver {
                 self.streams.end(copy);
             }
         }
-        self.step += 1;
+        self.next_step(now);
         (self.current, self.landed) = (None, None);
         true
     }
@@ -93,6 +98,7 @@ impl Driver {
         }
         self.step = self.program.len();
         (self.current, self.landed, self.task, self.syncing) = (None, None, None, false);
+        self.left.clear();
         self.after.clear();
     }
 }

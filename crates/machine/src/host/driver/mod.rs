@@ -11,6 +11,7 @@
 //!
 //! | contract | |
 //! | --- | --- |
+//! | waits | as the [law](super::law) says |
 //! | operations | those of its program, one after the other; a copy through staging blocks, any other only if it is asked to |
 //! | costs | `call` per copy, `push` per push, `launch` instead of both for kernels, `completion` per notice that it waits for; with confidential computing `secure_push` and `secure_completion` on top; `cold_call` once after a flush |
 //! | messages of a copy | as long as its path's `message`, but the last |
@@ -43,12 +44,13 @@ mod transfer;
 #[cfg(test)]
 pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
-pub use plan::{CopyOutcome, DriverOptions, Stride};
-pub use program::{Operation, Step};
+pub use plan::{CopyOutcome, DriverOptions, SealedCalls, Stride};
+pub use program::{Operation, Step, StepDates};
 pub use push::{NonceStreams, Nonces, Push, Pushes};
 
 use super::{
     error::HostError,
+    law::{Asked, Knobs, Returns, Waits, law},
     map,
     memory::HostState,
     spec::{DriverSpec, StagingSpec},
@@ -128,9 +130,24 @@ enum Task {
 struct Current {
     transfer: Transfer,
     stream: u32,
+    /// Whether its call waits for its end.
     blocks: bool,
     /// Whether it only uses up an IV: the copy itself comes after it.
     nop: bool,
+}
+
+impl Current {
+    /// Whether a push that is done is one of its own that somebody waits for: its call, or what it has of staging.
+    fn waits_for(&self, push: u32) -> bool {
+        (self.blocks || self.transfer.is_staged()) && self.transfer.awaits(push)
+    }
+}
+
+/// A copy through staging that nobody waits for, all of which is submitted.
+#[derive(Debug)]
+struct Left {
+    transfer: Transfer,
+    stream: u32,
 }
 
 pub struct Driver {
@@ -145,10 +162,14 @@ pub struct Driver {
     task: Option<(Task, u64)>,
     /// The operation that is in progress or comes next.
     step: usize,
+    /// Of all operations that have begun.
+    dates: Vec<StepDates>,
     current: Option<Current>,
+    /// Copies whose calls have returned, and whose staging is still in use.
+    left: Vec<Left>,
     /// When the copy in flight was done.
     landed: Option<Femtos>,
-    /// Whether the operation in progress waits for its stream.
+    /// Whether the operation in progress waits for its stream, or for the session.
     syncing: bool,
     /// Whether the caches have been driven out since the last call.
     cold: bool,
@@ -198,7 +219,9 @@ impl Driver {
             nonces,
             task: None,
             step: 0,
+            dates: Vec::new(),
             current: None,
+            left: Vec::new(),
             landed: None,
             syncing: false,
             cold: false,
@@ -227,6 +250,26 @@ impl Driver {
     /// What became of the copies, by index; those not yet reached have no dates.
     pub fn outcomes(&self) -> &[CopyOutcome] {
         &self.outcomes
+    }
+
+    /// Dates of the steps of the program that have begun, in its order.
+    pub fn steps(&self) -> &[StepDates] {
+        &self.dates
+    }
+
+    /// Notes that the next operation is begun.
+    fn begin_step(&mut self, now: Now) {
+        if self.dates.len() == self.step {
+            self.dates.push(StepDates { start: now.time, ..StepDates::default() });
+        }
+    }
+
+    /// Goes on behind the operation in progress.
+    fn next_step(&mut self, now: Now) {
+        if let Some(dates) = self.dates.get_mut(self.step) {
+            dates.returned = now.time;
+        }
+        self.step += 1;
     }
 
     pub const fn pushes(&self) -> u32 {
@@ -332,22 +375,39 @@ impl Driver {
                 self.streams.rang(stream, number);
                 match (upto, &mut self.current) {
                     (Some(upto), Some(current)) => current.transfer.rang(number, upto),
-                    _ => self.step += 1,
+                    _ => self.next_step(now),
                 }
             }
             Task::Completion { stream, number } => {
-                self.note_done(stream, number, now);
+                self.note_done(stream, number, now, &mut ports.memory.borrow_mut());
                 if let Some(current) = &mut self.current {
                     current.transfer.push_done(number, &mut ports.memory.borrow_mut());
                 }
             }
             Task::Synced => {
                 self.syncing = false;
-                self.step += 1;
+                self.next_step(now);
             }
-            Task::Host => self.step += 1,
+            Task::Host => self.next_step(now),
         }
         Ok(())
+    }
+
+    /// What the law says of a copy.
+    fn waits(&self, plan: &CopyPlan, blocking: bool) -> Waits {
+        let CopyPlan { direction: way, memory, .. } = *plan;
+        let knobs = Knobs { secure: self.options.secure, pageable_upload: self.spec.pageable_upload };
+        // What is sealed ahead is placed within its call.
+        let blocking = blocking || self.options.ahead.is_some() && plan.flow(knobs.secure) != Flow::Direct;
+        law(Asked::Copy { way, memory, blocking }, knobs)
+    }
+
+    /// Whether a copy must wait because one whose call has returned has the session, or staging that is to be cut anew.
+    fn waits_for_session(&self, copy: usize, stream: u32, memory: &HostState) -> bool {
+        let (plan, secure) = (&self.plans[copy], self.options.secure);
+        let other = || self.left.iter().any(|left| left.stream != stream);
+        let staged = plan.flow(secure) != Flow::Direct;
+        staged && !self.left.is_empty() && (other() || !memory.may_cut(plan.path(&self.spec, secure).message))
     }
 
     fn open_transfer(&mut self, memory: &mut HostState) -> Result<Option<Current>, String> {
@@ -376,7 +436,7 @@ impl Driver {
             self.after.expect(copy, plan.bytes.0.div_ceil(cut.message.0));
             transfer = transfer.left_to_openers();
         }
-        Ok(Some(Current { transfer, stream, blocks: blocking || !direct, nop }))
+        Ok(Some(Current { transfer, stream, blocks: self.waits(&plan, blocking).host == Returns::StreamDone, nop }))
     }
 
     /// Does one thing that costs nothing or begins a task; false if there is nothing to do.
@@ -393,7 +453,7 @@ impl Driver {
             self.fail(now, reason);
             return true;
         }
-        if self.settle(now) {
+        if self.settle(now, &mut ports.memory.borrow_mut()) {
             return true;
         }
         if !self.options.on_caller {

@@ -5,16 +5,24 @@ use crate::{
     host::work::Direction,
     sim::Now,
     stream::{Computation, PushWork, StreamTask},
+    units::Femtos,
 };
 
 impl Driver {
     /// Begins the next operation of the program.
     pub(super) fn operate(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         let Some(&Step { stream, operation }) = self.program.get(self.step) else { return false };
-        let task = match operation {
+        self.begin_step(now);
+        let (task, call) = match operation {
             Operation::Copy { copy, .. } => {
-                self.outcomes[copy].start = now.time;
-                self.streams.begin(copy);
+                if !std::mem::replace(&mut self.syncing, true) {
+                    self.outcomes[copy].start = now.time;
+                    self.streams.begin(copy);
+                }
+                if self.waits_for_session(copy, stream, &ports.memory.borrow()) {
+                    return false;
+                }
+                self.syncing = false;
                 if let Err(reason) = self.call(copy, now, ports) {
                     self.fail(now, reason);
                     return true;
@@ -26,7 +34,7 @@ impl Driver {
             Operation::Flush { bytes } => {
                 ports.memory.borrow_mut().flush(bytes);
                 self.cold = true;
-                self.step += 1;
+                self.next_step(now);
                 return true;
             }
             Operation::Sync => return self.sync(stream, now),
@@ -35,13 +43,41 @@ impl Driver {
                 self.begin(Task::Host, now, cycles, 0);
                 return true;
             }
-            Operation::Task(task) => task,
+            Operation::Task(task) => (task, None),
+            Operation::Graph { kernels, duration, call } => {
+                let gaps = self.options.gap.0.saturating_mul(u64::from(kernels.saturating_sub(1)));
+                let duration = Femtos(duration.0.saturating_mul(u64::from(kernels)).saturating_add(gaps));
+                (StreamTask::Compute(Computation::Kernel { duration }), call)
+            }
         };
         let kernel = matches!(task, StreamTask::Compute(Computation::Kernel { .. } | Computation::Collective { .. }));
-        let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
+        let plain = match call.filter(|_| kernel) {
+            Some(call) => self.clock.cycles_in(call),
+            None if kernel => self.spec.launch.0,
+            None => self.spec.push.0,
+        };
+        let secure = self.sealed(task, Femtos(self.clock.edge(plain).0));
         let push = self.push(stream, None, PushWork::Task(task));
-        self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);
+        if let Some(dates) = self.dates.last_mut() {
+            dates.push = Some(push.number);
+        }
+        self.begin(Task::Push { push, upto: None }, now, plain, secure);
         true
+    }
+
+    /// What the call of a task takes longer with confidential computing, which takes so long without.
+    fn sealed(&self, task: StreamTask, plain: Femtos) -> u64 {
+        let push = self.spec.secure_push.0;
+        let Some(calls) = self.options.calls else { return push };
+        match task {
+            // The rest of a sealed launch passes behind its doorbell.
+            StreamTask::Compute(Computation::Kernel { .. } | Computation::Collective { .. }) => {
+                self.clock.cycles_in(calls.launch.more(plain)).min(push)
+            }
+            StreamTask::Compute(_) => push,
+            StreamTask::Record { .. } => self.clock.cycles_in(calls.record),
+            StreamTask::Wait { .. } => self.clock.cycles_in(calls.wait),
+        }
     }
 
     /// What the call of a copy costs by itself.
@@ -62,10 +98,12 @@ impl Driver {
             return false;
         }
         if waited {
-            self.begin(Task::Synced, now, self.spec.completion.0, self.spec.secure_completion.0);
+            let own = self.options.calls.map(|calls| self.clock.cycles_in(calls.completion));
+            let secure = own.unwrap_or(self.spec.secure_completion.0);
+            self.begin(Task::Synced, now, self.spec.completion.0, secure);
         } else {
             self.syncing = false;
-            self.step += 1;
+            self.next_step(now);
         }
         true
     }

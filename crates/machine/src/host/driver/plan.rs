@@ -7,6 +7,7 @@ use super::{
 use crate::units::Fixed;
 use crate::{
     host::{
+        calls::{CallsSpec, LaunchCallSpec},
         error::HostError,
         map,
         spec::{AheadSpec, CipherWork, DriverSpec, PathSpec, StagingSpec},
@@ -57,8 +58,34 @@ pub struct DriverOptions {
     pub ahead: Option<AheadSpec>,
     /// The first launch of a push is pipelined too; it is not in the public driver.
     pub pipelined_pushes: bool,
+    /// What calls cost with confidential computing that copy nothing; none: as any push and any completion.
+    pub calls: Option<SealedCalls>,
+    /// Between two kernels of a graph.
+    pub gap: Femtos,
     /// Place of the GPU among those below its root complex.
     pub gpu: u8,
+}
+
+/// What calls take longer with confidential computing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SealedCalls {
+    pub launch: LaunchCallSpec,
+    pub record: Femtos,
+    pub wait: Femtos,
+    /// To see that a stream is done.
+    pub completion: Femtos,
+}
+
+impl SealedCalls {
+    /// Those of a table.
+    pub fn of(calls: &CallsSpec) -> Self {
+        Self {
+            launch: calls.launch,
+            record: calls.event_record.add,
+            wait: calls.stream_wait.add,
+            completion: calls.completion.secure.saturating_sub(calls.completion.off),
+        }
+    }
 }
 
 /// How the bytes of a copy move.

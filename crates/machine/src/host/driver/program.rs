@@ -24,12 +24,28 @@ pub enum Operation {
     },
     /// Goes to the stream as it is.
     Task(StreamTask),
+    /// Kernels that one call launches, one behind the other, as a graph.
+    Graph {
+        kernels: u32,
+        /// How long each runs by itself.
+        duration: Femtos,
+        /// How long the call takes without confidential computing; none: as long as any launch.
+        call: Option<Femtos>,
+    },
     /// Holds the host until the stream has nothing left to do.
     Sync,
     /// Holds the host for a time: it works by itself.
     Host { duration: Femtos },
     /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
     Flush { bytes: u64 },
+}
+
+/// When a step of the program was begun, and when the host went on; with the push of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepDates {
+    pub start: Femtos,
+    pub returned: Femtos,
+    pub push: Option<u32>,
 }
 
 impl Operation {

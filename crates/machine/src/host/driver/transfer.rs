@@ -148,6 +148,16 @@ impl Transfer {
         self.retired == self.total
     }
 
+    /// Whether a push that is done is one of its own.
+    pub fn awaits(&self, number: u32) -> bool {
+        self.pending.iter().any(|(pending, _)| *pending == number)
+    }
+
+    /// Whether its bytes pass staging.
+    pub fn is_staged(&self) -> bool {
+        self.flow != Flow::Direct
+    }
+
     pub const fn jobs_outstanding(&self) -> bool {
         self.outstanding > 0
     }

@@ -81,6 +81,7 @@ impl Setup {
                     secure_cold_rate: BytesPerCycle(1_000),
                 },
                 cold_call: ColdCallSpec { h2d: Cycles(0), d2h: Cycles(0), secure: Cycles(0) },
+                pageable_upload: crate::host::law::PageableUpload::Waits,
             },
             staging: StagingSpec { buffer: Bytes(1 << 18), buffers: 4 },
             options: DriverOptions { secure: true, ..DriverOptions::default() },
