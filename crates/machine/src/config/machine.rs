@@ -10,6 +10,7 @@ use crate::gpu::spec::{Common, ComputeSpec, CopyEngineSpec, HbmSpec, Sharers, Ta
 use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
+use crate::units::Femtos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -156,6 +157,23 @@ fields!(
 );
 
 impl MachineSpec {
+    /// From the doorbell of a kernel on, what its sealed push takes beyond its call.
+    pub fn sealed_launch(&self) -> Femtos {
+        let time = |cycles: u64| {
+            let femtos = u128::from(cycles) * 1_000_000_000_000_000 / u128::from(self.cpu.clock.0.max(1));
+            Femtos(u64::try_from(femtos).unwrap_or(u64::MAX))
+        };
+        let (launch, push) = (time(self.driver.launch.0), time(self.driver.secure_push.0));
+        let call = self.calls.as_ref().filter(|_| self.sealed_path()).map(|calls| calls.launch.more(launch));
+        call.map_or(Femtos::ZERO, |call| push.saturating_sub(call))
+    }
+
+    /// Between two kernels of a graph.
+    pub fn gap(&self) -> Femtos {
+        let gap = self.calls.as_ref().map(|calls| calls.gap);
+        gap.map_or(Femtos::ZERO, |gap| if self.sealed_path() { gap.secure } else { gap.off })
+    }
+
     /// What seals between CPU and GPU, and opens as well but for [its GHASH](Self::opening).
     pub fn sealing(&self) -> EngineSpec {
         match &self.aead {

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub struct Spans {
     /// By copy: from the first byte that an engine was to move to the last that it had moved.
     pub moved: BTreeMap<usize, (Femtos, Femtos)>,
+    /// By push of what is no copy: from its start to its end.
+    pub computed: BTreeMap<u32, (Femtos, Femtos)>,
     /// By copy to the GPU: when its first message could be used and had its verdict.
     pub first_verified: BTreeMap<usize, Femtos>,
 }

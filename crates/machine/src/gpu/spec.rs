@@ -373,3 +373,11 @@ pub struct ComputeSpec {
     #[schemars(title = "copy rate in device memory")]
     pub copy_rate_hbm: BytesPerCycle,
 }
+
+impl ComputeSpec {
+    /// Cycles for the bytes of a copy within device memory.
+    pub fn cycles_of_copy(&self, bytes: u64) -> u64 {
+        let fits = bytes.saturating_mul(2) <= self.l2.0;
+        if fits { self.copy_rate_l2 } else { self.copy_rate_hbm }.cycles_for(bytes)
+    }
+}

@@ -44,7 +44,7 @@ pub(super) fn asked(request: &Request) -> Vec<Asked> {
                 flushed.remove(&step.gpu);
             }
             Operation::Task(StreamTask::Record { .. }) | Operation::Sync | Operation::Host { .. } => {}
-            Operation::Task(_) => _ = kernels.insert((step.gpu, step.stream)),
+            Operation::Task(_) | Operation::Graph { .. } => _ = kernels.insert((step.gpu, step.stream)),
         }
     }
     asked

@@ -21,7 +21,7 @@ use crate::{
     gcm::worker::Worker,
     gpu::{pce::Pce, spec::TagPlacement},
     host::{
-        Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step,
+        Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, SealedCalls, Step,
         spec::CipherSpec,
     },
     pcie::{port::Port, spec::SwitchSpec},
@@ -145,6 +145,8 @@ fn host_units(
         work: machine.cipher.work,
         ahead: machine.cipher.ahead,
         pipelined_pushes: false,
+        calls: machine.calls.as_ref().map(SealedCalls::of),
+        gap: machine.gap(),
         gpu,
     };
     let driver = Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces);

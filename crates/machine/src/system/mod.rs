@@ -43,7 +43,7 @@ pub use memory::Received;
 pub use onlooker::Onlooker;
 pub use outcome::{
     Candidate, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
-    RunError, Sort, TagQueueOutcome, UnitOutcome,
+    RunError, Sort, StepOutcome, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     Computation, CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

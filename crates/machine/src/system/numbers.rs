@@ -63,7 +63,8 @@ impl UnitOutcome {
 
 impl GpuOutcome {
     fn visit(&mut self, visit: &mut Visit<'_>) {
-        let Self { link: DirectionTraffic { h2d, d2h }, tag_queue, key_work, failed_messages: _, keys: _ } = self;
+        let Self { link: DirectionTraffic { h2d, d2h }, tag_queue, key_work, failed_messages: _, keys: _, steps: _ } =
+            self;
         [h2d, d2h].into_iter().for_each(|way| way.visit(visit));
         tag_queue.visit(visit);
         key_work.iter_mut().for_each(|work| work.visit(visit));

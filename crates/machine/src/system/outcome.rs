@@ -204,6 +204,19 @@ pub struct GpuOutcome {
     pub key_work: [Work; 2],
     /// Their keys and IVs, where copies are sealed.
     pub keys: Option<[ChannelKey; 2]>,
+    /// The steps of its session's program.
+    pub steps: Vec<StepOutcome>,
+}
+
+/// What became of a step of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepOutcome {
+    /// When the host began it.
+    pub start: Femtos,
+    /// When the host went on.
+    pub returned: Femtos,
+    /// Of what a kernel does: when it was on the GPU.
+    pub computed: Option<(Femtos, Femtos)>,
 }
 
 /// What seals one direction of a channel: with it, everything of a run can be sealed and opened elsewhere.

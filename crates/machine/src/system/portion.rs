@@ -7,12 +7,14 @@ use super::{
     kept::Kept,
     machine::{Parts, System},
     outcome::{
-        ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, TagQueueOutcome, UnitOutcome,
+        ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, StepOutcome,
+        TagQueueOutcome, UnitOutcome,
     },
     request::Request,
 };
 use crate::{
     gpu::pce::Pce,
+    host::StepDates,
     sim::{Account, Channel, Effect, Injection, Netlist, Run, Stall, UnitError, UnitInfo},
     units::Femtos,
 };
@@ -132,7 +134,20 @@ fn of_gpu(netlist: &Netlist, parts: &Parts, end: Femtos) -> GpuOutcome {
         failed_messages: failed_messages(netlist, parts),
         key_work: [0, 1].map(|place| netlist.unit(&gpu.front_ends[place]).key_work()),
         keys: parts.keys.clone(),
+        steps: steps(netlist, parts),
     }
+}
+
+/// The program of a session, with what the compute side knows of its kernels.
+fn steps(netlist: &Netlist, parts: &Parts) -> Vec<StepOutcome> {
+    let computed = &netlist.unit(&parts.gpu.compute).spans().computed;
+    let steps = netlist.unit(&parts.host.driver).steps().iter();
+    let step = |dates: &StepDates| StepOutcome {
+        start: dates.start,
+        returned: dates.returned,
+        computed: dates.push.and_then(|push| computed.get(&push).copied()),
+    };
+    steps.map(step).collect()
 }
 
 /// What device memory and the front end know of messages that failed.

@@ -115,10 +115,8 @@ impl Compute {
             }
             Computation::Collective { duration } => after(&self.clock, start, duration.0),
             Computation::Copy { bytes, .. } => {
-                let fits = bytes.saturating_mul(2) <= self.spec.l2.0;
-                let rate = if fits { self.spec.copy_rate_l2 } else { self.spec.copy_rate_hbm };
                 let moves = self.memory_free.max(start.saturating_add(self.spec.copy_launch.0));
-                self.memory_free = moves.saturating_add(rate.cycles_for(bytes));
+                self.memory_free = moves.saturating_add(self.spec.cycles_of_copy(bytes));
                 self.memory_free
             }
         };
@@ -158,9 +156,14 @@ impl Unit for Compute {
                 carry(source, destination, bytes, &mut *ports.memory.borrow_mut());
             }
             ports.retired.push(now.time, Retired { push: push.number });
-            let span = [(Edge::Begin, self.clock.edge(start)), (Edge::End, now.time)];
-            let marks = push.copy.map(|copy| span.map(|(edge, time)| Mark { copy, edge, time }));
-            marks.into_iter().flatten().for_each(|mark| self.spans.note(mark));
+            let start = self.clock.edge(start);
+            match push.copy {
+                Some(copy) => {
+                    self.spans.note(Mark { copy, edge: Edge::Begin, time: start });
+                    self.spans.note(Mark { copy, edge: Edge::End, time: now.time });
+                }
+                None => _ = self.spans.computed.insert(push.number, (start, now.time)),
+            }
         }
         match self.running.first_key_value() {
             Some((&(end, _), _)) => Wake::at_or_port(end, self.activity()),

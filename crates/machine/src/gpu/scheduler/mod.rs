@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | accepts | doorbells as they come; each names a push, which joins its stream |
 //! | gives per cycle | one push |
-//! | latency | `schedule` cycles from the moment at which a push may go; nothing for events |
+//! | latency | `schedule` cycles from the moment at which a push may go; nothing for events; a sealed launch may go some cycles after its doorbell |
 //! | order | a push goes when all before it on its stream is done, or is in progress on the very LCE that it needs, which keeps the order itself; of several, the one that may go for longest, then the one of the lowest number |
 //! | events | a record comes when all before it on its stream is done; a wait holds its stream until the last record of its event before it, in the order of doorbells, has come; with no such record it holds nothing |
 //! | semaphores | those of kernels, records and waits; a push is done when the link has taken its semaphore, so that a stream's semaphores never overtake each other |
@@ -28,7 +28,7 @@ use crate::{
     pcie::packet::{Payload, Tlp},
     ports,
     sim::{Activity, In, Now, Out, Stall, Unit, Wake},
-    stream::StreamTask,
+    stream::{Computation, StreamTask},
     units::Cycles,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +57,12 @@ pub enum Work {
 }
 
 impl Work {
+    /// Whether it is a kernel that the program launches.
+    const fn is_launch(&self) -> bool {
+        use Computation::{Collective, Kernel};
+        matches!(self, Self::Task(StreamTask::Compute(Kernel { .. } | Collective { .. })))
+    }
+
     const fn engine(&self) -> Option<Engine> {
         match self {
             Self::Copies { writes_host: false, .. } => Some(Engine::Reading),
@@ -103,6 +109,7 @@ ports! {
 #[derive(Debug, Default)]
 pub struct Scheduler {
     schedule: u64,
+    sealed_launch: u64,
     streams: Streams,
     /// Pushes that the compute side carries out, and their semaphores.
     computing: BTreeMap<u32, u64>,
@@ -122,12 +129,20 @@ impl Scheduler {
         Self { schedule: schedule.0, ..Self::default() }
     }
 
+    /// The same, whose kernels may go so many cycles after their doorbells.
+    pub fn with_sealed_launches(self, cycles: u64) -> Self {
+        Self { sealed_launch: cycles, ..self }
+    }
+
     fn take_doorbells(&mut self, now: Now, ports: &mut Ports) {
         while let Some(tlp) = ports.doorbells.pop(now.time) {
             let number = tlp.payload.bytes().and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
             let intact = tlp.intact_end_to_end();
             match number.filter(|_| intact).and_then(|n| ports.pushes.borrow_mut().take(n)) {
-                Some(submission) => self.streams.add(submission, now.cycle),
+                Some(submission) => {
+                    let later = if submission.work.is_launch() { self.sealed_launch } else { 0 };
+                    self.streams.add(submission, (now.cycle, now.cycle.saturating_add(later)));
+                }
                 None => self.unknown += 1,
             }
         }

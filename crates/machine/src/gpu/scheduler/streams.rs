@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug)]
 struct Waiting {
     submission: Submission,
-    /// Cycle in which its doorbell rang.
+    /// Cycle in which its doorbell rang, and from which on it may go.
     rung: u64,
+    from: u64,
     /// Of a wait: the push that records its event, if one has been announced.
     record: Option<u32>,
 }
@@ -56,7 +57,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub fn add(&mut self, submission: Submission, rung: u64) {
+    pub fn add(&mut self, submission: Submission, (rung, from): (u64, u64)) {
         self.changed = true;
         let mut record = None;
         match submission.work {
@@ -68,7 +69,7 @@ impl Streams {
             Work::Copies { .. } | Work::Task(StreamTask::Compute(_)) => {}
         }
         let stream = self.streams.entry(submission.stream).or_default();
-        stream.waiting.push_back(Waiting { submission, rung, record });
+        stream.waiting.push_back(Waiting { submission, rung, from, record });
     }
 
     pub fn waiting(&self) -> bool {
@@ -133,7 +134,7 @@ impl Streams {
     pub fn mark_ready(&mut self, cycle: u64) {
         for stream in self.streams.values_mut() {
             if stream.ready.is_none() && stream.may_go().is_some() {
-                stream.ready = Some(cycle);
+                stream.ready = stream.waiting.front().map(|first| first.from.max(cycle));
             }
         }
     }

@@ -130,7 +130,9 @@ impl Builder<'_> {
             requests: semaphores,
         };
         let engines = self.clocks.copy_engine;
-        self.netlist.add(self.at("scheduler"), engines, Scheduler::new(self.machine.compute.schedule), scheduler);
+        let sealed = engines.cycles_in(self.machine.sealed_launch());
+        let unit = Scheduler::new(self.machine.compute.schedule).with_sealed_launches(sealed);
+        self.netlist.add(self.at("scheduler"), engines, unit, scheduler);
 
         let verification = Verification { landed: landed.1, verdicts: verdicts.1, entries: entries.0 };
         let writers = (far.work.split_off(self.pces.readers), far.done.split_off(self.pces.readers));
