@@ -322,8 +322,8 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
                 Operation::Copy { copy, blocking: *blocking }
             }
             WorkloadStep::Kernel { duration, .. } => Operation::kernel(*duration),
-            WorkloadStep::Launch { kernels, duration, .. } => {
-                Operation::kernel(Femtos(duration.0.saturating_mul(u64::from(*kernels))))
+            WorkloadStep::Launch { kernels, duration, call, .. } => {
+                Operation::Graph { kernels: *kernels, duration: *duration, call: *call }
             }
             WorkloadStep::Host { duration, .. } => Operation::Host { duration: *duration },
             // What runs whole workloads refuses several threads.

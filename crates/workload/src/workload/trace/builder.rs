@@ -5,7 +5,8 @@ use super::{
     error::{refused, refused_at},
     formats::Importer,
     input::Room,
-    model::{DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
+    marks::Marks,
+    model::{CallKind, DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
     size::Size,
@@ -54,8 +55,8 @@ pub(super) struct Builder {
     threads: HashMap<Thread, u32>,
     rank: Option<Rank>,
     gpu: Option<String>,
-    first_step: Option<u64>,
-    marks: Vec<(u64, u64)>,
+    pub marks: Marks,
+    steps: Vec<(u64, u64)>,
     events: Events,
     faults: Refusals,
     notes: Notes,
@@ -77,8 +78,8 @@ impl Builder {
             threads: HashMap::new(),
             rank: None,
             gpu: None,
-            first_step: None,
-            marks: Vec::new(),
+            marks: Marks::default(),
+            steps: Vec::new(),
             events: Events::default(),
             faults: Refusals::default(),
             notes: Notes::default(),
@@ -181,16 +182,6 @@ impl Builder {
         self.gpu = Some(excerpt(name, 80).into_owned());
     }
 
-    /// Notes when a step that the profiler marked begins and ends.
-    pub fn mark(&mut self, start: u64, duration: u64) {
-        self.marks.push((start, start.saturating_add(duration)));
-    }
-
-    /// Notes a step that the profiler marked.
-    pub fn step(&mut self, number: u64) {
-        self.first_step = Some(self.first_step.map_or(number, |first| first.min(number)));
-    }
-
     /// What is wrong with an event.
     pub fn fault(&mut self, error: Refusal) {
         self.faults.push(|| error);
@@ -228,6 +219,13 @@ impl Builder {
         self.calls.iter_mut().for_each(|call| forgotten(&mut call.correlation));
     }
 
+    /// Lets operations, and after them calls, begin so much later, in the order in which they were given.
+    pub fn delay(&mut self, by: &[u64]) {
+        let starts = self.device.iter_mut().map(|op| &mut op.start_ns);
+        let starts = starts.chain(self.calls.iter_mut().map(|call| &mut call.start_ns));
+        starts.zip(by).for_each(|(start, by)| *start = start.saturating_add(*by));
+    }
+
     pub fn assume(&mut self, sentence: impl Into<String>) {
         self.assumed.push(sentence.into());
     }
@@ -243,6 +241,8 @@ impl Builder {
         let dependencies = dependencies.into_iter().map(|(from, to)| (order.of(from), order.of(to))).collect();
         self.device.sort_by_key(|op| op.start_ns);
         self.calls.sort_by_key(|call| call.start_ns);
+        let starts = [self.device.first().map(|op| op.start_ns), self.calls.first().map(|call| call.start_ns)];
+        self.steps = self.marks.chosen(starts.into_iter().flatten().min().unwrap_or(0));
         self.rebase()?;
         let mut threads: Vec<_> = self.threads.into_iter().collect();
         threads.sort_by_key(|(_, place)| *place);
@@ -253,11 +253,12 @@ impl Builder {
             calls: self.calls,
             synchronizations: self.synchronizations,
             dependencies,
+            on_host: HashMap::new(),
             threads: threads.into_iter().map(|(thread, _)| thread).collect(),
             rank: self.rank,
             gpu: self.gpu,
-            first_step: self.first_step,
-            marks: self.marks,
+            first_step: self.marks.first_step,
+            marks: self.steps,
             events: self.events,
             assumed: self.assumed,
         };
@@ -275,7 +276,11 @@ impl Builder {
             (_, 0) => "nothing in it was done by a GPU".to_owned(),
             _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
         };
-        refused("no_device", &self.file, what).remedy(self.format.idle)
+        // Who asks the GPU and gets no answer has often no other fault.
+        let asks = self.calls.iter().any(|call| matches!(call.what, CallKind::Launch | CallKind::GraphLaunch));
+        let secure = "with confidential computing on a profiler sees no GPU, unless the GPU is in devtools mode: if it was on, profile with it off; else";
+        let idle = if asks { format!("{secure} {}", self.format.idle) } else { self.format.idle.to_owned() };
+        refused("no_device", &self.file, what).remedy(idle)
     }
 
     /// Lets time begin with the first event.
@@ -284,19 +289,24 @@ impl Builder {
         let (op, call) = (|op: &DeviceOp| op.start_ns, |call: &HostCall| call.start_ns);
         let firsts = ends(self.device.first().map(op), self.calls.first().map(call));
         let lasts = ends(self.device.last().map(op), self.calls.last().map(call));
-        let (first, last) = (firsts.min().unwrap_or(0), lasts.max().unwrap_or(0));
+        let (mut first, last) = (firsts.min().unwrap_or(0), lasts.max().unwrap_or(0));
+        // A few operations that begin long before any call are damaged: the clock is that of the others.
+        if let Some(call) = self.calls.first().filter(|call| last - first > SPAN && call.start_ns > first) {
+            let early = self.device.partition_point(|op| op.start_ns < call.start_ns);
+            first = if early * 4 <= self.device.len() { call.start_ns } else { first };
+        }
         // A step that is marked begins with the host's work before its first call.
-        let first = self.marks.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
+        let first = self.steps.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
         if last - first > SPAN {
             let days = (last - first) / 86_400_000_000_000;
             let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");
             let error = refused("clock", &self.file, what);
             return Err(error.remedy("correct or remove the events whose start is not that of the others"));
         }
-        self.device.iter_mut().for_each(|op| op.start_ns -= first);
+        self.device.iter_mut().for_each(|op| op.start_ns = op.start_ns.saturating_sub(first));
         self.calls.iter_mut().for_each(|call| call.start_ns -= first);
-        self.marks.sort_unstable();
-        for (start, end) in &mut self.marks {
+        self.steps.sort_unstable();
+        for (start, end) in &mut self.steps {
             (*start, *end) = (start.saturating_sub(first), end.saturating_sub(first));
         }
         Ok(())

@@ -21,6 +21,7 @@ mod formats;
 mod host;
 mod input;
 mod kineto;
+mod marks;
 mod model;
 mod names;
 mod nsight_csv;
@@ -37,8 +38,8 @@ mod time;
 pub use chakra::{ChakraNode, ChakraWork, write_chakra_head};
 pub use input::Input;
 pub use model::{
-    CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, Rank, Step, Synchronization, Thread,
-    Trace, Waited,
+    CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, OnHost, Rank, Step, Synchronization,
+    Thread, Trace, Waited,
 };
 pub use place::Place;
 

@@ -11,6 +11,7 @@ pub use super::{
     host::{CallKind, HostCall, Synchronization, Waited},
     place::NameId,
 };
+use crate::system::Pages;
 use std::{collections::HashMap, sync::Arc};
 
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
@@ -36,12 +37,22 @@ pub struct Trace {
     pub gpu: Option<String>,
     /// The number of the first step that the profiler marked (`ProfilerStep#5`), if it marks steps.
     pub first_step: Option<u64>,
-    /// Start and end of the steps that the profiler marked, ns.
+    /// Start and end of the steps that the profile marks, ns.
     pub marks: Vec<(u64, u64)>,
     /// What became of every event of the file.
     pub events: Events,
+    /// By place of a copy in `device`, what a workload file says of its memory on the host.
+    pub on_host: HashMap<u32, OnHost>,
     /// What the trace lacks and what was taken instead, in sentences.
     pub assumed: Vec<String>,
+}
+
+/// Memory of the host that is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnHost {
+    pub pages: Pages,
+    /// KiB of other buffers of the program that are in use, too, and how many the largest has: they share the caches.
+    pub beside: (u32, u32),
 }
 
 /// An operation or a call, by its place.

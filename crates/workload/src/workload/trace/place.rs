@@ -6,7 +6,7 @@ use std::fmt;
 pub type NameId = u32;
 
 /// Where in a file an event is. All numbers count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// A line of the file of GPU operations.
     Line(u64),

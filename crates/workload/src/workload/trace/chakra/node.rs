@@ -1,6 +1,10 @@
 //! Operations and work out of nodes.
 
-use super::{circle, collective, schema::Node};
+use super::{
+    circle::{self, Takes},
+    collective,
+    schema::Node,
+};
 use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
@@ -20,8 +24,8 @@ pub(super) struct Nodes {
     left_out: HashSet<u64>,
     /// The node that is waited for, who waits, and where that is said.
     waits: Vec<(u64, Step, Place)>,
-    device: u32,
-    calls: u32,
+    device: Vec<Takes>,
+    calls: Vec<Takes>,
     /// Whether any node has a date.
     dated: bool,
     no_stream: u64,
@@ -127,8 +131,8 @@ impl Nodes {
             name,
             place,
         });
-        self.device += 1;
-        Step::Device(self.device - 1)
+        self.device.push((time.duration, (true, stream.unwrap_or(0))));
+        Step::Device(self.device.len() as u32 - 1)
     }
 
     fn host(&mut self, node: &Node, time: Time, place: Place, builder: &mut Builder) -> Step {
@@ -144,8 +148,8 @@ impl Nodes {
             what: CallKind::HostWork,
             place,
         });
-        self.calls += 1;
-        Step::Call(self.calls - 1)
+        self.calls.push((time.duration, (false, thread)));
+        Step::Call(self.calls.len() as u32 - 1)
     }
 
     /// Who waits for whom, by the order of the file. Says what the nodes lacked.
@@ -159,7 +163,8 @@ impl Nodes {
                 None => builder.wrong(*place, format!("waits for node {before}, which is not in the file"), REMEDY),
             }
         }
-        if let Some(step) = circle::of(&dependencies, self.device, self.calls) {
+        let starts = circle::starts(&dependencies, &self.device, &self.calls);
+        if let Err(step) = starts {
             let place = self.waits.iter().find(|(_, after, _)| *after == step).map(|(.., place)| *place);
             let what = "this node waits, by way of others, for itself";
             let refusal = match place {
@@ -168,13 +173,18 @@ impl Nodes {
             };
             return Err(refusal.remedy(REMEDY));
         }
+        if let (false, Ok(starts)) = (self.dated, starts) {
+            builder.delay(&starts);
+        }
         self.assume(dropped, builder);
         Ok(dependencies)
     }
 
     fn assume(&self, dropped: u64, builder: &mut Builder) {
         if !self.dated {
-            builder.assume("No node has a start: only their dependencies order them.");
+            builder.assume(
+                "No node has a start: each starts as soon as its dependencies, its stream and its thread let it.",
+            );
         }
         let all = [
             (self.nobody, "computations do not say whether host or GPU does them: the GPU is taken."),

@@ -105,3 +105,23 @@ fn a_file_that_ends_early_says_where() {
     let read = bytes(&[&whole[..], &[2, 0xff, 0xff]].concat());
     assert!(refused(read).contains("node 7: not a node"));
 }
+
+#[test]
+fn nodes_without_a_start_begin_when_what_they_wait_for_has_ended() {
+    let undated = |id, takes: u64, stream, before: &[u64]| {
+        let node = Node { start_micros: 0, duration_micros: takes, ..node(id, "k", 4, before) };
+        node.with("is_cpu_op", Value::Bool(stream == 0))
+            .with(["tid", "stream"][usize::from(stream > 0)], Value::Int64(stream))
+    };
+    let starts = |nodes: &[Node]| {
+        let trace = read(nodes).unwrap();
+        assert!(says(&trace, "No node has a start"));
+        let device = trace.device.iter().map(|op| op.start_ns / 1000);
+        (device.collect::<Vec<_>>(), trace.calls.iter().map(|call| call.start_ns / 1000).collect::<Vec<_>>())
+    };
+    let chain = [undated(3, 9, 9, &[2]), undated(1, 5, 7, &[]), undated(2, 7, 8, &[1])];
+    assert_eq!(starts(&chain), (vec![0, 5, 12], vec![]));
+    assert_eq!(starts(&[undated(1, 5, 7, &[]), undated(2, 7, 7, &[]), undated(3, 9, 8, &[])]), (vec![0, 0, 5], vec![]));
+    let host = [undated(1, 50, 0, &[]), undated(2, 40, 0, &[]), undated(3, 2_000, 7, &[2]), undated(4, 1, 7, &[])];
+    assert_eq!(starts(&host), (vec![0, 90], vec![0, 50]));
+}

@@ -8,6 +8,7 @@
 
 mod category;
 mod event;
+mod nearly;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -22,12 +23,13 @@ use super::{
 };
 use crate::files::{Refusal, excerpt};
 use event::Event;
+use nearly::Nearly;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
-use std::{fmt, io, rc::Rc};
+use std::{cell::Cell, fmt, io, rc::Rc};
 use take::Taken;
 
 /// Bytes that one event may take.
@@ -45,6 +47,18 @@ pub(super) const FORMAT: Importer = Importer {
 };
 
 fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
+    let refusal = match events(tape, None) {
+        Err(refusal) if ["trace::syntax", "trace::truncated"].iter().any(|kind| refusal.is(kind)) => refusal,
+        read => return read,
+    };
+    let mut again = tape.next(tape.input())?;
+    again.head()?;
+    again.skip_mark();
+    events(&mut again, Some(Rc::default())).map_err(|error| if error.is("trace::stopped") { error } else { refusal })
+}
+
+/// Reads all events of a file that is JSON or, if places are to be counted where it is not, nearly so.
+fn events(tape: &mut Tape<'_>, places: Option<Rc<Cell<u64>>>) -> Result<Trace, Refusal> {
     let builder = Builder::new(tape.name(), tape.room(), &FORMAT);
     let mut state = State {
         builder,
@@ -55,13 +69,10 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
         closed: false,
         nodes: false,
     };
-    state.meter.allow(BESIDE);
-    let mut json = serde_json::Deserializer::from_reader(&mut *tape);
-    let read = Root(&mut state).deserialize(&mut json).and_then(|()| {
-        state.meter.allow(BESIDE);
-        json.end()
-    });
-    drop(json);
+    let read = match &places {
+        None => state.read(&mut *tape),
+        Some(places) => state.read(Nearly::new(&mut *tape, Rc::clone(places))),
+    };
     if let Err(error) = read {
         return Err(state.refused(error, tape));
     }
@@ -70,6 +81,10 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
         let convert = "this is an execution trace of PyTorch: convert it with `chakra_converter`, or give the profiler's own trace";
         let export = "give the file that `prof.export_chrome_trace` writes";
         return Err(error.remedy(if state.nodes { convert } else { export }));
+    }
+    if let Some(places) = places {
+        let what = "control characters and bytes that are no text, lone backslashes, numbers that are none";
+        state.builder.assume(format!("The file is no JSON in {} places ({what}): they are read past.", places.get()));
     }
     state.taken.finish(&mut state.builder);
     state.builder.finish(Vec::new())
@@ -89,6 +104,14 @@ struct State {
 }
 
 impl State {
+    fn read<R: io::Read>(&mut self, source: R) -> serde_json::Result<()> {
+        self.meter.allow(BESIDE);
+        let mut json = serde_json::Deserializer::from_reader(source);
+        Root(self).deserialize(&mut json)?;
+        self.meter.allow(BESIDE);
+        json.end()
+    }
+
     fn event(&mut self, text: &str) {
         self.event += 1;
         let lines = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
@@ -126,8 +149,7 @@ impl State {
             _ => {
                 let what =
                     format!("is not JSON at line {}, after {whole} whole events: {}", self.meter.line(), plain(&error));
-                let remedy = "some versions of the profiler write `inf` or `nan` for a bandwidth, or a bare `\\` in a name: correct it";
-                refused("syntax", name, what).remedy(remedy)
+                refused("syntax", name, what).remedy("it is damaged there: profile again, or delete the event")
             }
         }
     }

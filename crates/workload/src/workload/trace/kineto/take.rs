@@ -36,17 +36,6 @@ struct Here<'e, 'b> {
     builder: &'b mut Builder,
 }
 
-/// The number of the step that an event marks: `ProfilerStep#5`.
-fn step(event: &Event<'_>) -> Option<u64> {
-    event.name.filter(|name| name.get().starts_with("\"ProfilerStep#"))?;
-    text(event.name).strip_prefix("ProfilerStep#")?.trim().parse().ok()
-}
-
-/// Whether an event marks a step of a serving engine: vLLM and SGLang name them so.
-fn serves(event: &Event<'_>) -> bool {
-    event.name.is_some_and(|name| ["\"execute_", "\"step["].iter().any(|begin| name.get().starts_with(begin)))
-}
-
 impl Taken {
     /// Takes an event that is counted already.
     pub fn event(&mut self, event: &Event<'_>, place: Place, builder: &mut Builder) {
@@ -54,14 +43,11 @@ impl Taken {
         let what = category::of(&phase, &cat);
         match what {
             Category::Left(reason) => {
-                let number = step(event);
-                number.into_iter().for_each(|number| builder.step(number));
                 // Marks of the GPU's side stand for the same steps.
-                if (number.is_some() || serves(event))
-                    && cat != "gpu_user_annotation"
-                    && let Ok(time) = time(event)
-                {
-                    builder.mark(time.start, time.duration);
+                if cat != "gpu_user_annotation" {
+                    let own = ["user_annotation", "record_function"].contains(&&*cat);
+                    let thread = own.then(|| last_number(&text(event.tid)).unwrap_or(0));
+                    builder.marks.take(&text(event.name), thread, || time(event).ok());
                 }
                 return builder.leave_out(reason);
             }

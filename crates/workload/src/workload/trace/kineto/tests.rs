@@ -97,7 +97,7 @@ fn what_is_no_trace_is_refused_with_a_remedy() {
         ("[", "ends in the middle, after 0 whole events"),
         (&events(&[r#"{"ph": "X", "cat": "cpu_op"}"#]), "ProfilerActivity.CUDA"),
         (&events(&["5"]), "not an event"),
-        (&events(&[COPY, r#"{"ph": inf}"#]), "after 1 whole events"),
+        (&events(&[COPY, r#"{"ph": infinite}"#]), "after 1 whole events"),
         (&events(&[COPY]).replace("]}", ""), "after its last whole event and append `]`, and `}`"),
         (&events(&[COPY]).replace("]}", "]"), "after 1 whole events | profile again, or append `}`"),
         (&events(&[COPY])[..20], "ends in the middle"),
@@ -155,4 +155,28 @@ fn deep_and_long_json_ends_soon() {
     assert_eq!(bytes(deep.as_bytes()).unwrap().events.all, 2);
     let long = format!(r#"[{{"name": "{}"}}]"#, "x".repeat((1 << 26) + (1 << 20)));
     assert!(refused(bytes(long.as_bytes())).contains("too long for any trace"));
+}
+
+#[test]
+fn what_is_nearly_json_is_read_past() {
+    let name = |name: &str| format!(r#"{{"ph": "X", "cat": "python_function", "name": "{name}", "ts": 1, "dur": 1}}"#);
+    let number =
+        |number: &str| COPY.replace(r#""bytes": 8"#, &format!(r#""bytes": 8, "memory bandwidth (GB/s)": {number}"#));
+    let texts = ["a\u{1}b\nc", r"C:\Users\x\nn\py.py(1): <\u12>", r"C:\py", r#"say \"a\", \"b\"}"#];
+    for (event, places) in texts.map(name).into_iter().zip([2, 4, 1, 0]).chain([
+        (number("NaN"), 1),
+        (number("-Infinity"), 1),
+        (number("inf"), 1),
+    ]) {
+        let text = events(&[&event, COPY, &name("\u{7}\u{e4}")]);
+        let trace = bytes(text.as_bytes()).unwrap();
+        assert!(says(&trace, &format!("no JSON in {} places", places + 1)), "{text}: {:?}", trace.assumed);
+        assert!(trace.events.all == 3 && trace.device.iter().all(|op| op.duration_ns == 1000), "{text}");
+    }
+    let mut latin = events(&[&name("cafX"), COPY]).into_bytes();
+    let at = latin.windows(4).position(|bytes| bytes == b"cafX").unwrap();
+    latin[at + 3] = 0xe9;
+    assert!(says(&bytes(&latin).unwrap(), "no JSON in 1 places"));
+    assert!(!says(&sample(), "no JSON"));
+    assert!(refused(bytes(events(&[COPY, r#"{"name": "\q" x}"#]).as_bytes())).contains("after 1 whole events"));
 }

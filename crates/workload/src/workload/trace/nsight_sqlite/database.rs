@@ -105,17 +105,27 @@ impl<'a> Database<'a> {
         unread(&self.name, table, error)
     }
 
-    /// Shows `take` each row of a table, with the columns that are sought; those that may be absent and are say nothing.
+    /// The latest of a table's versions that has rows, or that is there.
+    pub fn version(&self, sought: &Columns) -> Option<&'static &'static str> {
+        let filled = |table: &&&str| {
+            let any = format!("SELECT 1 FROM {} LIMIT 1", quoted(table));
+            self.has(table) && self.connection.query_row(&any, [], |_| Ok(())).is_ok()
+        };
+        sought.tables.iter().find(filled).or_else(|| sought.tables.iter().find(|table| self.has(table)))
+    }
+
+    /// Shows `take` each row of a table, if it is there, with the columns that are sought; those that may be absent and are say nothing.
     pub fn each(&self, sought: &'static Columns, take: &mut dyn FnMut(&Row<'_>)) -> Result<(), Refusal> {
-        let there = self.columns(sought.table)?.unwrap_or_default();
+        let Some(table) = self.version(sought) else { return Ok(()) };
+        let there = self.columns(table)?.unwrap_or_default();
         let has = |column: &str| there.iter().any(|name| name == column);
         if let Some(column) = sought.needed.iter().find(|column| !has(column)) {
-            return Err(self.lacks(sought.table, Some(column)));
+            return Err(self.lacks(table, Some(column)));
         }
         let optional = sought.optional.iter().map(|column| if has(column) { quoted(column) } else { "NULL".into() });
         let columns: Vec<_> = sought.needed.iter().map(|column| quoted(column)).chain(optional).collect();
         let columns = format!("rowid, {}", columns.join(", "));
-        self.rows(sought.table, &columns, &mut |row| take(&Row { row, columns: sought })).map(|_| ())
+        self.rows(table, &columns, &mut |row| take(&Row { row, columns: sought, table })).map(|_| ())
     }
 
     /// How many rows a table has.

@@ -4,6 +4,7 @@
 //!  CUPTI_ACTIVITY_KIND_RUNTIME --> calls           StringIds   names of calls and kernels
 //!  CUPTI_ACTIVITY_KIND_MEMCPY, _MEMSET, _KERNEL    ENUM_...    names of kinds
 //!  ..._GRAPH_TRACE, _SYNCHRONIZATION               any other table: its rows are counted
+//!  ..._V2, ..._V3 of each: the latest that has rows
 //! ```
 
 mod database;
@@ -72,7 +73,7 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
         processes: HashMap::new(),
         orphans: 0,
     };
-    if !TABLES.iter().any(|sought| database.has(sought.columns.table)) {
+    if TABLES.iter().all(|sought| database.version(&sought.columns).is_none()) {
         let error = refused("missing", &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
@@ -102,9 +103,6 @@ struct Reader<'d> {
 
 impl Reader<'_> {
     fn table(&mut self, sought: &'static Sought, database: &Database<'_>) -> Result<(), Refusal> {
-        if !database.has(sought.columns.table) {
-            return Ok(());
-        }
         database.each(&sought.columns, &mut |row| {
             self.builder.event();
             if let Err(what) = (sought.take)(self, row) {
@@ -115,7 +113,8 @@ impl Reader<'_> {
 
     /// Counts what is not read.
     fn leave_out(&mut self, database: &Database<'_>) -> Result<(), Refusal> {
-        let read = |table: &str| TABLES.iter().any(|sought| sought.columns.table == table);
+        let read: Vec<_> = TABLES.iter().filter_map(|sought| database.version(&sought.columns)).collect();
+        let read = |name: &str| read.iter().any(|table| **table == name);
         for table in database.tables().filter(|table| !read(table) && !is_reference(table)) {
             let rows = database.count(table)?;
             self.builder.leave_out_all(&format!("table {table} is not read"), rows);

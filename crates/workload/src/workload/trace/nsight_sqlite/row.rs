@@ -4,7 +4,8 @@ use crate::workload::trace::{Place, time::Time};
 use rusqlite::types::ValueRef;
 
 pub(super) struct Columns {
-    pub table: &'static str,
+    /// Names of the table, that of the latest version first.
+    pub tables: &'static [&'static str],
     /// Columns without which it says nothing.
     pub needed: &'static [&'static str],
     /// Columns that versions lack.
@@ -14,11 +15,12 @@ pub(super) struct Columns {
 pub(super) struct Row<'r> {
     pub row: &'r rusqlite::Row<'r>,
     pub columns: &'static Columns,
+    pub table: &'static &'static str,
 }
 
 impl Row<'_> {
     pub fn place(&self) -> Place {
-        Place::Row { table: &self.columns.table, row: self.row.get(0).unwrap_or(u32::MAX) }
+        Place::Row { table: self.table, row: self.row.get(0).unwrap_or(u32::MAX) }
     }
 
     /// A whole number; `None` if there is none.
@@ -29,6 +31,16 @@ impl Row<'_> {
             Ok(ValueRef::Integer(number)) => Ok(Some(number)),
             Ok(ValueRef::Null) => Ok(None),
             _ => Err(format!("`{column}` is no whole number")),
+        }
+    }
+
+    /// A text, if there is one.
+    pub fn text(&self, column: &str) -> Option<String> {
+        let mut columns = self.columns.needed.iter().chain(self.columns.optional);
+        let place = columns.position(|name| *name == column)?;
+        match self.row.get_ref(place + 1) {
+            Ok(ValueRef::Text(text)) => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
         }
     }
 

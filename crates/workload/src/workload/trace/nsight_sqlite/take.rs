@@ -16,11 +16,20 @@ pub(super) struct Sought {
     pub take: fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>,
 }
 
+/// Names of a table in all of its versions, the latest first.
+macro_rules! versions {
+    ($($kind:literal)*) => { versions!(@ $($kind)* : "_V12" "_V11" "_V10" "_V9" "_V8" "_V7" "_V6" "_V5" "_V4" "_V3" "_V2" "") };
+    (@ $kind:literal : $($version:literal)*) => { &[$(concat!("CUPTI_ACTIVITY_KIND_", $kind, $version)),*] };
+    (@ $one:literal $other:literal : $($version:literal)*) => {
+        &[$(concat!("CUPTI_ACTIVITY_KIND_", $one, $version), concat!("CUPTI_ACTIVITY_KIND_", $other, $version)),*]
+    };
+}
+
 /// All of them. Calls come first: they show how many processes there are.
 pub(super) const TABLES: &[Sought] = &[
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_RUNTIME",
+            tables: versions!("RUNTIME"),
             needed: &["start", "end", "globalTid", "correlationId", "nameId"],
             optional: &["returnValue"],
         },
@@ -28,7 +37,7 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_DRIVER",
+            tables: versions!("DRIVER"),
             needed: &["start", "end", "globalTid", "correlationId", "nameId"],
             optional: &["returnValue"],
         },
@@ -36,7 +45,7 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_MEMCPY",
+            tables: versions!("MEMCPY"),
             needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
             optional: &["globalPid", "srcKind", "dstKind", "graphNodeId"],
         },
@@ -44,7 +53,7 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_MEMSET",
+            tables: versions!("MEMSET"),
             needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
             optional: &["globalPid", "graphNodeId"],
         },
@@ -52,7 +61,7 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_KERNEL",
+            tables: versions!("KERNEL" "CONCURRENT_KERNEL"),
             needed: &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
             optional: &["globalPid", "graphNodeId"],
         },
@@ -60,7 +69,7 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+            tables: versions!("GRAPH_TRACE"),
             needed: &["start", "end", "deviceId", "correlationId"],
             optional: &["globalPid", "streamId"],
         },
@@ -68,13 +77,30 @@ pub(super) const TABLES: &[Sought] = &[
     },
     Sought {
         columns: Columns {
-            table: "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            tables: versions!("SYNCHRONIZATION"),
             needed: &["correlationId", "syncType"],
             optional: &["globalPid", "streamId"],
         },
         take: synchronization,
     },
+    Sought {
+        columns: Columns {
+            tables: &["NVTX_EVENTS"],
+            needed: &["start"],
+            optional: &["end", "text", "textId", "globalTid"],
+        },
+        take: range,
+    },
 ];
+
+/// A range that the program names: it may mark a step.
+fn range(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let name = row.text("text").or_else(|| reader.labels.text(row.maybe("textId").ok()??).ok()).unwrap_or_default();
+    let thread = row.maybe("globalTid").ok().flatten().unwrap_or(0) & 0xff_ffff;
+    reader.builder.marks.take(&name, u32::try_from(thread).ok(), || row.time().ok());
+    reader.builder.leave_out("range of NVTX: nothing is done by it");
+    Ok(())
+}
 
 fn call(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
     let time = row.time()?;

@@ -108,6 +108,32 @@ fn processes_number_their_calls_each_for_itself() {
 }
 
 #[test]
+fn the_latest_version_of_a_table_with_rows_is_read() {
+    let renamed = |table: &str, name: &str| {
+        format!("ALTER TABLE CUPTI_ACTIVITY_KIND_{table} RENAME TO CUPTI_ACTIVITY_KIND_{name};")
+    };
+    let older = "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2 AS SELECT 1 AS x, 2 AS y; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V9 (start);";
+    let all = ["RUNTIME", "MEMCPY", "MEMSET", "KERNEL", "SYNCHRONIZATION"]
+        .map(|table| renamed(table, &format!("{table}_V2")));
+    for (more, left_out) in [
+        (renamed("KERNEL", "KERNEL_V3"), 0),
+        (renamed("KERNEL", "CONCURRENT_KERNEL"), 0),
+        (renamed("KERNEL", "CONCURRENT_KERNEL_V4") + older, 1),
+        (all.concat(), 0),
+    ] {
+        let trace = opened(&file(&more)).unwrap();
+        assert_eq!((trace.device.len(), trace.calls.len(), trace.synchronizations.len()), (5, 2, 2), "{more}");
+        assert_eq!(trace.events.all, 11 + left_out, "{more}");
+    }
+    let ranges = "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);
+        INSERT INTO StringIds VALUES (9, 'train_step');
+        INSERT INTO NVTX_EVENTS VALUES (1000, 4000, NULL, 9, 1), (4000, 8000, NULL, 9, 1), (500, NULL, 'step', NULL, 1), (1, 2, 'x', NULL, 1);";
+    let trace = opened(&file(ranges)).unwrap();
+    assert_eq!(trace.marks, [(0, 3000), (3000, 7000), (7000, 7001)]);
+    assert_eq!(trace.events.left_out[0], ("range of NVTX: nothing is done by it".to_owned(), 4));
+}
+
+#[test]
 fn what_is_missing_or_wrong_is_named() {
     for (more, what) in [
         ("DROP TABLE StringIds;", "the table StringIds is missing"),
