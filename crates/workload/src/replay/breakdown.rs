@@ -1,6 +1,12 @@
 //! Where the time goes: one cause after the other is left out, and each is charged with what the end then gains. So the parts sum to the difference.
 
-use super::{Ns, error::ReplayError, play::Played, question::Question, rules::Causes};
+use super::{
+    Ns,
+    error::ReplayError,
+    play::Played,
+    question::{Baseline, Question},
+    rules::Causes,
+};
 use crate::config::Resolved;
 use serde::Serialize;
 
@@ -109,9 +115,14 @@ pub fn breakdown(question: &Question<'_>, machine: &Resolved, secure: &Played) -
         (Cause::OtherCalls, |free| &mut free.calls),
         (Cause::Context, |free| &mut free.context),
     ];
-    for (cause, of) in last {
+    let own = question.baseline == Baseline::Machine;
+    for (cause, of) in last.into_iter().filter(|(cause, _)| !own || *cause != Cause::CopyModel) {
         *of(&mut free) = true;
         charge(cause, &question.with_plain_copies(machine, free)?);
+    }
+    if own {
+        // What is left where copies are the machine's on both sides.
+        charge(Cause::CopyModel, &question.off(machine)?.played);
     }
     Ok(shares)
 }

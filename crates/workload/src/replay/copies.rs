@@ -9,10 +9,12 @@ use super::{
     history::Histories,
     job::Way,
     long::pieces,
+    probe::Probed,
     rules::ns,
 };
 use crate::{
     config::MachineSpec,
+    host::map,
     pool,
     sampling::{self, Asked, Sample},
     sim::Control,
@@ -34,6 +36,10 @@ pub struct CopyKey {
     pub memory: Memory,
     /// State of that memory.
     pub pages: Pages,
+    /// KiB of other buffers that are warm, and how many the largest has.
+    pub beside: (u32, u32),
+    /// Whether it has waited for its stream until all was ready that can be.
+    pub waited: bool,
 }
 
 impl CopyKey {
@@ -54,8 +60,10 @@ pub struct CopyTime {
     pub before: Ns,
     /// From there to the last.
     pub span: Ns,
-    /// From there to the return of the call.
+    /// From there to the return of a call that waits for it.
     pub after: Ns,
+    /// From the call to its return where it need not wait: less than all of it where the law lets it go on.
+    pub returns: Ns,
 }
 
 impl CopyTime {
@@ -64,6 +72,12 @@ impl CopyTime {
         self.before.saturating_add(self.span).saturating_add(self.after)
     }
 }
+
+/// What a copy waits for that is to be ready: longer than sealing all that can be in flight.
+const WAIT: Femtos = Femtos(100_000_000_000_000);
+
+/// Copies of a request that stand for other buffers.
+const MOST_BESIDE: u64 = 32;
 
 /// How many copies there were, and how many simulations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -99,6 +113,7 @@ pub struct Known {
     copies: Mutex<BTreeMap<String, BTreeMap<CopyKey, Measured>>>,
     /// Of copies on machines where they depend on those before them.
     pub(super) histories: Histories,
+    pub(super) calls: Probed,
     /// How far simulations are.
     pub(super) far: Far,
     pub(super) collectives: Collectives,
@@ -201,7 +216,7 @@ fn simulate(
     go_on: &dyn Fn() -> Control,
     at: &mut dyn FnMut(Ns),
 ) -> Result<CopyTime, ReplayError> {
-    let CopyKey { way, bytes, memory, pages } = key;
+    let CopyKey { way, bytes, memory, pages, beside, waited } = key;
     let mut request = match way {
         Way::H2d => Request::h2d(bytes),
         Way::D2h => Request::d2h(bytes),
@@ -210,8 +225,19 @@ fn simulate(
     for copy in &mut request.copies {
         (copy.memory, copy.pages) = (memory, pages);
     }
-    let operation = Operation::Copy { copy: 0, blocking: true };
-    request.program = vec![Step { gpu: 0, stream: 0, operation }];
+    // A copy that no step makes only has its buffer.
+    let [mut left, largest] = [beside.0, beside.1].map(|kib| u64::from(kib) << 10);
+    let each = largest.max(left.div_ceil(MOST_BESIDE)).clamp(1, map::WINDOW.0);
+    while left > 0 && request.copies.len() <= MOST_BESIDE as usize {
+        let part = each.min(left);
+        let mut other = Request::h2d(part).without_data().copies.swap_remove(0);
+        other.buffer = request.copies.len() as u32;
+        request.copies.push(other);
+        left -= part;
+    }
+    let kernel = waited.then_some(Operation::kernel(WAIT));
+    let operations = kernel.into_iter().chain([Operation::Copy { copy: 0, blocking: false }, Operation::Sync]);
+    request.program = operations.map(|operation| Step { gpu: 0, stream: 0, operation }).collect();
     let mut observer = |now| {
         at(ns(now));
         go_on()
@@ -257,10 +283,13 @@ fn time(outcome: &Outcome) -> Option<CopyTime> {
     let copy = outcome.copies.first().filter(|copy| copy.delivered)?;
     let (first, last) = copy.device.unwrap_or((copy.start, copy.end));
     let between = |from: Femtos, to: Femtos| ns(to.saturating_sub(from));
+    // Behind the copy the host waits for its stream.
+    let waited = outcome.gpus.first().and_then(|gpu| gpu.steps.last()).map_or(copy.returned, |step| step.returned);
     Some(CopyTime {
         before: between(copy.start, first),
         span: between(first, last),
-        after: between(last, copy.returned),
+        after: between(last, waited.max(copy.returned)),
+        returns: between(copy.start, copy.returned),
     })
 }
 
@@ -270,8 +299,15 @@ mod tests {
 
     #[test]
     fn a_long_copy_takes_what_its_pieces_take_one_behind_the_other() {
-        let key = |bytes| CopyKey { way: Way::H2d, bytes, memory: Memory::Pinned, pages: Pages::Warm };
-        let time = |before, span, after| CopyTime { before, span, after };
+        let key = |bytes| CopyKey {
+            way: Way::H2d,
+            bytes,
+            memory: Memory::Pinned,
+            pages: Pages::Warm,
+            beside: (0, 0),
+            waited: false,
+        };
+        let time = |before, span, after| CopyTime { before, span, after, returns: 0 };
         let known =
             BTreeMap::from([(key(1 << 30), time(5, 100, 7)), (key(3), time(4, 10, 6)), (key(9), time(1, 2, 3))]);
         let long = |bytes| in_all(key(bytes).simulated(None).into_iter().map(|(key, count)| (known[&key], count)));

@@ -48,7 +48,7 @@ pub struct HostCallFigures {
 pub struct Figures {
     /// `off`, `cc`, or a design.
     pub name: String,
-    /// From the start of the first operation of the device to the end of the last; none with confidential computing if the program uses managed memory.
+    /// From the start of the first operation of the device to the end of the last; none with confidential computing where no slow-down is given.
     pub end_ns: Option<Ns>,
     /// From the first call to the end of the last operation or call; none likewise.
     pub total_ns: Option<Ns>,
@@ -60,7 +60,7 @@ pub struct Figures {
     pub host_gap_ns: Option<Ns>,
     /// Time between the first and the last operation in which no device does anything.
     pub gpu_idle_ns: Option<Ns>,
-    /// `end_ns` over that of the replay without confidential computing; none if the program uses managed memory.
+    /// `end_ns` over that of the replay without confidential computing; none where it is not given.
     pub slowdown_over_off: Option<f64>,
     /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
@@ -74,8 +74,8 @@ impl Figures {
     /// Of a replay; `off` is that without confidential computing.
     pub fn of(job: &Job, name: &str, answer: &Answer, off: &Played) -> Self {
         let played = &answer.played;
-        // What managed memory costs is not known: of such a program only what it took without confidential computing, and calls by themselves.
-        let known = job.managed.is_none() || std::ptr::eq(played, off);
+        // Of a program that gets no slow-down only what it took without confidential computing is known, and calls by themselves.
+        let known = !job.no_slowdown || std::ptr::eq(played, off);
         let host_calls = host_calls(job, played, !known);
         let (end, off) = (played.device_time(), off.device_time());
         Self {

@@ -178,5 +178,6 @@ fn time(copy: &CopyOutcome) -> Option<CopyTime> {
         before: first.saturating_sub(start),
         span: last.saturating_sub(first),
         after: returned.saturating_sub(last),
+        returns: returned.saturating_sub(start),
     })
 }

@@ -12,7 +12,7 @@ use super::{
     job::{Job, WHOLE},
     node::Node,
     play::{Part, Times, play},
-    question::rules,
+    question::{Copies, rules},
     rules::Causes,
     what_if::length,
 };
@@ -43,7 +43,8 @@ pub fn in_step_time(mut job: Job, machine: &Resolved, step: Ns) -> Result<Job, S
     }
     let mean = |job: &mut Job, ppm: u32| -> Result<Ns, ReplayError> {
         job.host_ppm = ppm;
-        let part = Part { job, rules: rules(job, machine, false, Causes::default())?, times: Times::default() };
+        let part =
+            Part { job, rules: rules(job, machine, Copies::Traced, Causes::default())?, times: Times::default() };
         let (played, _) = play(&[part], &Node::default());
         Ok(played.first().map_or(0, |played| length(job, played)) / count)
     };

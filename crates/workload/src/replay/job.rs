@@ -4,19 +4,22 @@
 
 use super::{
     Ns,
+    damage::{lost, mended},
     latest::{Both, Latest},
     managed::Managed,
-    missing::missing,
+    missing::{hidden, missing},
     nccl::collective,
     ops::Ops,
+    secure::secure,
     start::{Beginning, Start},
     steps::Steps,
+    told::told,
 };
 use crate::{
     config::MachineSpec,
     system::{Direction, Memory, as_one_of},
     workload::collective::CollectiveCall,
-    workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
+    workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, OnHost, Place, Trace},
 };
 use std::{collections::HashMap, str::FromStr, sync::Arc};
 use thiserror::Error;
@@ -251,8 +254,18 @@ pub struct Job {
     pub host_ppm: u32,
     /// Who copies at the same time on the machine.
     pub session: Session,
-    /// Managed memory, if there is any.
-    pub managed: Option<Managed>,
+    /// What a reader has to know of the trace before any figure, in sentences.
+    pub cautions: Vec<String>,
+    /// Whether the first of these says why no slow-down is given.
+    pub no_slowdown: bool,
+    /// By operation that copies: what a workload file says of its memory.
+    pub on_host: HashMap<u32, OnHost>,
+    /// By call that waits: for which streams it does, where the profile says so.
+    pub waited: HashMap<u32, Vec<u32>>,
+    /// By operation: those of other streams that come before it by events, where the profile says so.
+    pub after: HashMap<u32, Vec<u32>>,
+    /// How many kernels, fills and copies within devices ran at once on a device.
+    pub at_once: usize,
     /// What the trace lacks and what was taken instead.
     pub assumed: Vec<String>,
 }
@@ -260,14 +273,30 @@ pub struct Job {
 impl Job {
     /// The job of a trace; `submission` is the time from the return of a launch to its operation on an idle stream.
     pub fn of(trace: &Trace, submission: Ns) -> Self {
+        let launches = trace.launches();
+        let (mended, damage) = mended(trace, &launches).unzip();
+        let trace = mended.as_ref().unwrap_or(trace);
         let mut assumed = trace.assumed.clone();
         assumed.extend(missing(trace));
-        let mut gathered = gather(trace, &mut assumed);
-        fold(&mut gathered.calls);
+        let mut gathered = gather(trace, launches, &mut assumed);
+        if trace.format.is_some() {
+            fold(&mut gathered.calls);
+        }
         let mut job = number(trace, gathered, assumed);
         order_streams(&mut job);
         bind(&mut job, submission);
-        job.begins(Start::Auto)
+        job.at_once = at_once(&job);
+        told(trace, &mut job);
+        let mut job = job.begins(Start::Auto);
+        let lost = lost(&job);
+        let decides = lost.iter().filter(|(decides, _)| *decides).map(|(_, what)| what.clone());
+        let why = secure(trace, &job).or_else(|| Managed::of(trace).map(Managed::notice));
+        job.cautions.extend(why.into_iter().chain(decides));
+        job.no_slowdown = !job.cautions.is_empty();
+        job.cautions.extend(damage.into_iter().flatten());
+        job.cautions.extend(lost.filter(|(decides, _)| !decides).map(|(_, what)| what));
+        job.cautions.extend(hidden(trace));
+        job
     }
 
     /// The same job with kernels that take `scales` times as long, each for the kernels whose names contain its text; the last that fits counts.
@@ -313,7 +342,7 @@ impl Job {
     pub fn notices(&self, off: Ns) -> Vec<String> {
         let traced = self.device_time();
         let apart = off.abs_diff(traced);
-        let mut notices: Vec<String> = self.managed.iter().map(|managed| managed.notice()).collect();
+        let mut notices = self.cautions.clone();
         if !self.scaled && self.host_ppm == WHOLE && apart as f64 > APART * traced as f64 {
             notices.push(format!(
                 "The replay is not to be relied on: without confidential computing it ends {:.1} % {} than the profile itself.",
@@ -336,7 +365,7 @@ struct Gathered {
 }
 
 /// Joins operations with the calls that asked for them, and makes up a call for each that has none.
-fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
+fn gather(trace: &Trace, launches: Vec<Option<u32>>, assumed: &mut Vec<String>) -> Gathered {
     let call = |call: &HostCall| Call {
         name: call.name,
         kind: call.what,
@@ -352,7 +381,6 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
     let mut calls: Vec<Call> = trace.calls.iter().map(call).collect();
     let threads = trace.threads.len().max(1);
     let mut alone = 0_usize;
-    let launches = trace.launches();
     let latest = latest_submissions(trace, &launches);
     for (place, launch) in (0..).zip(launches) {
         match launch.and_then(|launch| calls.get_mut(launch as usize)) {
@@ -369,7 +397,9 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
              what the host waited for is then unknown."
         ));
     }
-    calls.sort_by_key(|call| (call.start, call.traced, std::cmp::Reverse(call.duration)));
+    if trace.format.is_some() {
+        calls.sort_by_key(|call| (call.start, call.traced, std::cmp::Reverse(call.duration)));
+    }
     Gathered { calls, threads }
 }
 
@@ -496,6 +526,8 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         }
     }
     let count = threads.len().max(gathered.threads);
+    let on_host = |op: &Op| trace.on_host.get(&op.traced).copied();
+    let on_host = ops.iter().zip(0..).filter_map(|(op, place)| Some((place, on_host(op)?))).collect();
     Job {
         names: trace.names.clone(),
         calls,
@@ -515,7 +547,12 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         scaled: false,
         host_ppm: WHOLE,
         session: Session::default(),
-        managed: Managed::of(trace),
+        cautions: Vec::new(),
+        no_slowdown: false,
+        on_host,
+        waited: HashMap::new(),
+        after: HashMap::new(),
+        at_once: 0,
         assumed,
     }
 }
@@ -524,6 +561,8 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
 fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u32> {
     let mut numbers = HashMap::new();
     let mut all = vec![u32::MAX; count];
+    let mut threads: Vec<_> = threads.iter().collect();
+    threads.sort_unstable_by_key(|(_, thread)| **thread);
     for (traced, thread) in threads {
         if let Some(of) = trace.threads.get(*traced as usize) {
             let next = numbers.len() as u32;
@@ -534,7 +573,7 @@ fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u3
 }
 
 /// Notes for each operation which of its stream had ended when it began, and when the last of these did.
-fn order_streams(job: &mut Job) {
+pub(super) fn order_streams(job: &mut Job) {
     job.ends = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
     job.ends.sort_unstable();
     let mut ends: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
@@ -578,6 +617,21 @@ fn bind(job: &mut Job, submission: Ns) {
             (op.bind, op.host_waits) = (bind, waits);
         }
     }
+}
+
+/// How many operations that are no copies between host and device ran at once on a device at most.
+fn at_once(job: &Job) -> usize {
+    let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. });
+    let edges = job.ops.iter().filter(computing).filter(|op| op.duration > 0);
+    // What ends then makes room for what begins.
+    let mut edges: Vec<_> = edges.flat_map(|op| [(op.start, 1, op.device), (op.end(), -1, op.device)]).collect();
+    edges.sort_unstable();
+    let (mut now, mut most) = (vec![0_i64; job.devices], 0);
+    for (_, step, device) in edges {
+        now[device as usize] += step;
+        most = most.max(now[device as usize]);
+    }
+    usize::try_from(most).unwrap_or(0)
 }
 
 /// The operation of another stream, submitted earlier, after which an operation began at once, if there is one.

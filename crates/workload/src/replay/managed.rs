@@ -5,13 +5,13 @@
 //! | migrations: copies between host and device with a side that is managed (`Unified Host-to-Device`, `Managed -> Device`) | managed |
 //! | page faults of unified memory (tables `CUDA_UM_...` of Nsight Systems) | managed |
 //! | calls that allocate managed memory, or move it ahead (`cudaMallocManaged`, `cudaMemPrefetchAsync`) and do not fail | managed |
-//! | copies from device to device with a side that is managed, and nothing of the above | pinned memory, as profiles show it that were taken with confidential computing |
+//! | copies with a side that is managed, and nothing else of the above | may be [pinned memory with confidential computing](super::secure) |
 
 use crate::workload::trace::{DeviceKind, Direction, Memory, Trace};
 
 /// How much of managed memory a profile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Managed {
+pub(super) struct Managed {
     /// Copies that the driver makes, or that the program makes of managed memory.
     pub copies: u64,
     pub faults: u64,

@@ -48,6 +48,41 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
     told.map(|((count, time), what)| format!("{count} {what} ({:.3} ms in all).", time as f64 / 1e6)).collect()
 }
 
+/// What a profile does not show, but its calls and names do: memory of the host that kernels read, and multicast.
+pub(super) fn hidden(trace: &Trace) -> Vec<String> {
+    let calls = |part: &str| {
+        let made =
+            trace.calls.iter().filter(|call| !call.failed && call.what != CallKind::Query || part.contains("Get"));
+        made.filter(|call| trace.name(call.name).contains(part)).count()
+    };
+    let locks = trace.calls.iter().filter(|call| call.what == CallKind::HostAllocate && !call.failed).count();
+    let touches = |op: &DeviceOp| match op.kind {
+        DeviceKind::Copy { source, target, .. } => {
+            [source, target].iter().any(|memory| !matches!(memory, Memory::Device | Memory::Pageable))
+        }
+        _ => false,
+    };
+    let untouched = locks > 0 && !trace.device.iter().any(touches);
+    let (pointers, runs) = (calls("HostGetDevicePointer"), trace.device.iter().any(|op| op.kind == DeviceKind::Kernel));
+    let is_fused = |op: &&DeviceOp| ["NVLS", "multimem"].iter().any(|part| trace.name(op.name).contains(part));
+    let (multicast, fused) = (calls("Multicast"), trace.device.iter().filter(is_fused).count());
+    let read = || {
+        format!(
+            "Kernels may read memory of the host directly, which a profile does not show: the program allocates locked memory {locks} times and asks {pointers} \
+             times where the GPU finds it{}. What such reads and writes cost with confidential computing is not in these figures.",
+            if untouched { ", and no copy touches it" } else { "" }
+        )
+    };
+    let sent = || {
+        format!(
+            "The program uses multicast between GPUs ({multicast} calls, {fused} kernels), which fails with confidential computing: NVLS and all-reduces that \
+             are fused by it are off then. What takes their place is not in these figures."
+        )
+    };
+    let read = (runs && (untouched || pointers > 0)).then(read);
+    read.into_iter().chain((multicast + fused > 0).then(sent)).collect()
+}
+
 const fn is_collective(op: &DeviceOp) -> bool {
     matches!(op.kind, DeviceKind::Collective { .. })
 }
@@ -82,5 +117,30 @@ mod tests {
         assert!(said[0].starts_with("1 collectives") && said[0].ends_with("(0.250 ms in all)."), "{said:?}");
         assert!(said[1].starts_with("1 copies of more than 4 GiB"), "{said:?}");
         assert!(said[2].starts_with("1 calls that lock"), "{said:?}");
+    }
+
+    #[test]
+    fn memory_that_kernels_read_and_multicast_are_told_by_calls_and_names() {
+        use super::super::testing::{BEGIN, call, job, op, turns};
+        let told = |first: &str, kernel: &str, others: &[(&str, &str)]| {
+            let mut all = turns(3);
+            for (from, to) in others {
+                all.iter_mut().for_each(|event| *event = event.replace(from, to));
+            }
+            all.extend([call(first, 99, BEGIN - 9, 5), op(kernel, 98, 7, (BEGIN + 5_000, 5))]);
+            let cautions = job("", &all).cautions;
+            cautions.iter().map(|one| one.contains("multicast")).collect::<Vec<_>>()
+        };
+        let pageable = [("Pinned", "Pageable")];
+        assert_eq!(told("cudaHostAlloc", "k", &pageable), [false]);
+        assert_eq!(told("cuMemHostAlloc", "k", &[("gpu_memcpy", "kernel")]), [false]);
+        assert_eq!(told("cudaHostGetDevicePointer", "k", &[]), [false]);
+        assert_eq!(told("cuMulticastCreate", "k", &[]), [true]);
+        assert_eq!(told("cudaFree", "ncclDevKernel_AllReduce_Sum_bf16_NVLS(x)", &[]), [true]);
+        assert_eq!(told("cudaFree", "multimem_all_reduce_kernel", &pageable), [true]);
+        assert_eq!(
+            [told("cudaHostAlloc", "k", &[]), told("cuMulticastGetGranularity", "k", &pageable)],
+            [const { Vec::<bool>::new() }; 2]
+        );
     }
 }

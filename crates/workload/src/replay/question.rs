@@ -16,6 +16,7 @@ use crate::{
     config::{MachineSpec, Resolved},
     system::{Memory, Pages},
     units::Femtos,
+    workload::trace::OnHost,
 };
 use std::collections::HashSet;
 
@@ -30,16 +31,30 @@ pub struct Question<'a> {
     /// The same copies without confidential computing, as simulated.
     pub off: Sparse<CopyTime>,
     pub simulator: Simulator<'a>,
+    /// What it is compared with.
+    pub baseline: Baseline,
     /// Other ranks of the same program.
     pub mates: Vec<Question<'a>>,
     /// What it has in common with these.
     pub node: Node,
 }
 
+/// What a program without confidential computing takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Baseline {
+    /// What it took in the profile.
+    #[default]
+    Profile,
+    /// What it takes where its copies are those of the machine.
+    Machine,
+}
+
 /// How long copies take.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Copies {
+pub(super) enum Copies {
     Traced,
+    /// What simulated ones take without confidential computing, which waits as there.
+    Off,
     /// What simulated ones take without confidential computing.
     Plain,
     /// What simulated ones take with confidential computing.
@@ -57,7 +72,10 @@ impl<'a> Question<'a> {
         let (fresh_times, _) = times(off, &fresh, simulator)?;
         let keys = pages(job, &warm, (&warm_times, &fresh_times));
         let (off, _) = times(off, &keys, simulator)?;
-        Ok(Self { job, keys, off: Sparse::of(off), simulator, mates: Vec::new(), node: Node::default() })
+        // What no profiler has seen is the machine's with and without.
+        let baseline = if job.profiled || job.host_ppm != WHOLE { Baseline::Profile } else { Baseline::Machine };
+        let (off, mates) = (Sparse::of(off), Vec::new());
+        Ok(Self { job, keys, off, simulator, baseline, mates, node: Node::default() })
     }
 
     /// The same beside other ranks, with which `node` says what it has in common.
@@ -65,9 +83,26 @@ impl<'a> Question<'a> {
         Self { mates, node, ..self }
     }
 
-    /// Plays the job without confidential computing: with what the trace says, and thus as it was.
+    /// Plays the job without confidential computing: with what the trace says, and thus as it was, or with copies of the machine.
     pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
+        match self.baseline {
+            Baseline::Machine => self.answer(machine, Causes::default(), Copies::Off),
+            Baseline::Profile => self.as_it_was(machine),
+        }
+    }
+
+    /// Plays the job without confidential computing with what the trace says, and thus as it was.
+    pub fn as_it_was(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
         self.answer(machine, Causes::default(), Copies::Traced)
+    }
+
+    /// By how much copies take more or less time in the profile than on the machine, both without confidential computing, as a share of all of its time.
+    pub fn copies_apart(&self) -> f64 {
+        let both =
+            self.job.ops.iter().zip(0..).filter_map(|(op, place)| Some((op.duration, self.off.get(place)?.span)));
+        let add = |sum: (Ns, Ns), (one, other)| (sum.0.saturating_add(one), sum.1.saturating_add(other));
+        let (traced, simulated) = both.fold((0, 0), add);
+        traced.abs_diff(simulated) as f64 / self.job.device_time().max(1) as f64
     }
 
     /// Plays it on a machine with confidential computing, some of whose costs are left out.
@@ -89,17 +124,28 @@ impl<'a> Question<'a> {
 
     /// What it is played by.
     fn part(&self, machine: &Resolved, free: Causes, copies: Copies) -> Result<(Part<'a>, Counts, u64), ReplayError> {
-        let rules = rules(self.job, machine, copies != Copies::Traced, free)?;
+        let rules = rules(self.job, machine, copies, free)?;
+        let rules = if self.job.profiled || copies == Copies::Traced { rules } else { self.probed(rules, machine)? };
         if copies == Copies::Traced {
             return Ok((Part { job: self.job, rules, times: Times::default() }, Counts::default(), 0));
         }
-        let (secure, counts) = match copies {
+        let (simulated, counts) = match copies {
             Copies::Secure => self.copies(machine).map(|(times, counts)| (Sparse::of(times), counts))?,
             _ => (self.off.clone(), Counts::default()),
         };
+        let waited = if copies == Copies::Secure { self.waited(machine)? } else { Sparse::default() };
         let off_call = self.off.map(|time| time.call());
         let Longer { by: longer, kept } = self.longer(machine)?;
-        Ok((Part { job: self.job, rules, times: Times { secure, off_call, longer } }, counts, kept))
+        Ok((Part { job: self.job, rules, times: Times { copies: simulated, waited, off_call, longer } }, counts, kept))
+    }
+
+    /// The same of a program that no profiler has seen: its calls cost what they cost on the machine when it is run.
+    fn probed(&self, rules: Rules, machine: &Resolved) -> Result<Rules, ReplayError> {
+        let off = MachineSpec { confidential_computing: false, ..machine.machine.of_gpu(0) };
+        let off = self.simulator.known.calls.of(&format!("off {}", machine.digest), &off, self.simulator.go_on)?;
+        let secure =
+            self.simulator.known.calls.of(&machine.digest, &machine.machine.of_gpu(0), self.simulator.go_on)?;
+        Ok(rules.probed(off, secure))
     }
 
     /// What the copies take on a machine: shared by equal ones, unless they depend on those before them.
@@ -124,6 +170,19 @@ impl<'a> Question<'a> {
         Ok((all, Counts { simulated, shared: 0 }))
     }
 
+    /// How long copies are in progress that have waited for what is no copy: of several messages, the first are sealed by then.
+    fn waited(&self, machine: &Resolved) -> Result<Sparse<Ns>, ReplayError> {
+        let (name, own) = self.job.session.own(machine.digest.as_str(), &machine.machine);
+        if own.history().is_some() || self.simulator.sample.is_some() {
+            return Ok(Sparse::default());
+        }
+        let several = |key: &CopyKey| key.way == Way::H2d && key.bytes > own.driver.pinned.message.0;
+        let keys = self.behind_others().into_iter().map(|key| key.filter(several));
+        let keys: Vec<_> = keys.map(|key| key.map(|key| CopyKey { waited: true, ..key })).collect();
+        let (times, _) = times((name.as_str(), &own), &keys, self.simulator)?;
+        Ok(Sparse::of(times).map(|time| time.span))
+    }
+
     /// Bytes of the copies that are simulated to play the job on a machine.
     pub fn work(&self, machine: &MachineSpec) -> u64 {
         let simulated = |key: &CopyKey| key.simulated(self.simulator.sample);
@@ -138,9 +197,10 @@ impl<'a> Question<'a> {
     /// The copies that have to wait for what is no copy, by their streams or by events.
     fn behind_others(&self) -> Vec<Option<CopyKey>> {
         let mut last_is_copy = vec![true; self.job.streams];
-        let behind = self.job.ops.iter().zip(&self.keys).map(|(op, key)| {
+        let behind = self.job.ops.iter().zip(&self.keys).zip(0..).map(|((op, key), place)| {
             let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some());
-            key.filter(|_| !before || matches!(op.bind, Bind::Op(..)))
+            let event = matches!(op.bind, Bind::Op(..)) || self.job.after.contains_key(&place);
+            key.filter(|_| !before || event)
         });
         behind.collect()
     }
@@ -174,19 +234,20 @@ impl<'a> Question<'a> {
     }
 }
 
-pub(super) fn rules(job: &Job, machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
-    let calls = machine.machine.calls.clone();
-    let mut calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+pub(super) fn rules(job: &Job, machine: &Resolved, copies: Copies, free: Causes) -> Result<Rules, ReplayError> {
+    let secure = !matches!(copies, Copies::Traced | Copies::Off);
+    let rules = Rules::of(&machine.machine, secure).ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+    let mut rules = Rules { simulated: copies != Copies::Traced, free, ..rules };
     if !job.profiled || job.host_ppm != WHOLE {
-        calls.launch.profiled = Femtos::ZERO;
+        rules.calls.launch.profiled = Femtos::ZERO;
     }
-    Ok(Rules { calls, secure, free })
+    Ok(rules)
 }
 
 /// The key of an operation, if it copies between host and device.
 fn key(op: &Op, pages: Pages) -> Option<CopyKey> {
     let Work::Copy { way, bytes, memory } = op.work else { return None };
-    Some(CopyKey { way, bytes: bytes.max(1), memory, pages })
+    Some(CopyKey { way, bytes: bytes.max(1), memory, pages, beside: (0, 0), waited: false })
 }
 
 /// Whether the trace itself says of a copy what memory it went to: its call waits for the pages.
@@ -219,6 +280,10 @@ fn pages(
         for place in call.ops.iter().map(|place| *place as usize) {
             let op = &job.ops[place];
             let Some(first) = key(op, Pages::Warm).map(|key| seen.insert(key)) else { continue };
+            if let Some(OnHost { pages, beside }) = job.on_host.get(&(place as u32)).copied() {
+                keys[place] = key(op, pages).map(|key| CopyKey { beside, ..key });
+                continue;
+            }
             let told = warm[place].and(warm_times[place].zip(fresh_times[place]));
             let pages = match (told, op.work) {
                 (Some((warm, fresh)), _) => {

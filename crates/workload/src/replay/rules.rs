@@ -1,8 +1,16 @@
 //! What calls cost that do not copy, without and with confidential computing.
 
-use super::Ns;
+use super::{
+    Ns,
+    play::device::Engines,
+    probe::{Calls, nanos},
+};
 use crate::{
-    host::calls::{CallSpec, CallsSpec, HostAllocationSpec, ModesSpec, SizedSpec},
+    config::MachineSpec,
+    host::{
+        calls::{CallSpec, CallsSpec, HostAllocationSpec, ModesSpec, SizedSpec},
+        law::{Asked, Knobs, PageableUpload, Waits, law},
+    },
     units::Femtos,
     workload::trace::CallKind,
 };
@@ -38,6 +46,20 @@ pub struct Rules {
     pub calls: CallsSpec,
     /// Whether confidential computing is on.
     pub secure: bool,
+    /// Whether copies take what they take when simulated.
+    pub simulated: bool,
+    pub pageable_upload: PageableUpload,
+    pub(super) engines: Engines,
+    /// Between two kernels of a graph, in each mode.
+    pub(super) nodes: ModesSpec,
+    /// From the end of a copy to the return of a call that waits for it, beyond what it is without confidential computing.
+    pub(super) sealed_completion: Ns,
+    /// From the end of an operation to when the host can know of it.
+    pub(super) notice: Ns,
+    /// What sealing a push takes.
+    pub(super) sealed_push: Ns,
+    /// How much sooner than a kernel a copy begins behind what its stream had done.
+    pub sooner: Ns,
     /// What of its costs is left out.
     pub free: Causes,
 }
@@ -78,13 +100,59 @@ pub(super) struct Plain<'a> {
 }
 
 impl Rules {
+    /// Those of a machine, with all costs of confidential computing or none; nothing if it has no table of calls.
+    pub fn of(machine: &MachineSpec, secure: bool) -> Option<Self> {
+        Some(Self {
+            calls: machine.calls.clone()?,
+            secure,
+            simulated: secure,
+            pageable_upload: machine.driver.pageable_upload,
+            engines: Engines::of(machine),
+            nodes: machine.calls.as_ref()?.gap,
+            sealed_completion: nanos(machine.driver.secure_completion.0, machine.cpu.clock),
+            notice: 0,
+            sealed_push: nanos(machine.driver.secure_push.0, machine.cpu.clock),
+            sooner: 0,
+            free: Causes::default(),
+        })
+    }
+
+    /// The same with what calls cost when a machine is probed, without and with confidential computing.
+    pub(super) fn probed(mut self, off: Calls, secure: Calls) -> Self {
+        let femtos = |time: Ns| Femtos(time.saturating_mul(1_000_000));
+        let modes = |of: fn(&Calls) -> Ns| ModesSpec { off: femtos(of(&off)), secure: femtos(of(&secure)) };
+        let more =
+            |of: fn(&Calls) -> Ns| CallSpec { permille: 1000, add: femtos(of(&secure).saturating_sub(of(&off))) };
+        (self.sooner, self.notice) = (off.start, off.notice);
+        let spec = &mut self.calls;
+        spec.launch.next = femtos(off.launch);
+        (spec.launch.profiled, spec.launch.function, spec.launch.queue) = (Femtos::ZERO, Femtos::ZERO, u32::MAX);
+        (spec.event_record, spec.stream_wait) = (more(|calls| calls.record), more(|calls| calls.wait));
+        spec.submission = modes(|calls| calls.submission);
+        spec.completion = modes(|calls| calls.completion);
+        spec.gap = modes(|calls| calls.gap);
+        spec.event = modes(|calls| calls.event);
+        spec.idle_wait = Femtos::ZERO;
+        self
+    }
+
     const fn on(&self, freed: bool) -> bool {
         self.secure && !freed
     }
 
-    /// Whether copies pass the cipher.
-    pub(super) const fn sealing(&self) -> bool {
-        self.on(self.free.copies)
+    /// Whether copies take what they take when simulated.
+    pub(super) const fn simulates(&self) -> bool {
+        self.simulated && !self.free.copies
+    }
+
+    /// Whether operations wait for their turns at engines: those of the trace have had theirs.
+    pub(super) const fn engines(&self) -> bool {
+        self.simulated
+    }
+
+    /// Who waits for whom.
+    pub(super) const fn law(&self, asked: Asked) -> Waits {
+        law(asked, Knobs { secure: self.secure, pageable_upload: self.pageable_upload })
     }
 
     /// Whether launches cost more.
@@ -99,6 +167,16 @@ impl Rules {
     /// From the return of a launch to its operation on an idle stream.
     pub(super) const fn submission(&self) -> Ns {
         Self::of_mode(self.calls.submission, self.slow_launches())
+    }
+
+    /// Between two kernels of a graph, without confidential computing and as it is.
+    pub(super) const fn node_gaps(&self) -> [Ns; 2] {
+        [ns(self.nodes.off), Self::of_mode(self.nodes, self.slow_launches())]
+    }
+
+    /// The same without confidential computing.
+    pub(super) const fn submission_off(&self) -> Ns {
+        ns(self.calls.submission.off)
     }
 
     /// Between two queued operations of a stream.
@@ -126,6 +204,11 @@ impl Rules {
         ns(self.calls.completion.off)
     }
 
+    /// From the end of a copy within a device to the return of a call that waits for it.
+    pub(super) const fn copy_completion(&self) -> Ns {
+        self.completion_off() + if self.on(self.free.waits) { self.sealed_completion } else { 0 }
+    }
+
     /// What a wait for nothing takes longer.
     pub(super) const fn idle_wait(&self) -> Ns {
         if self.on(self.free.waits) { ns(self.calls.idle_wait) } else { 0 }
@@ -140,28 +223,35 @@ impl Rules {
     /// begins with the profile.
     pub(super) fn launch(&self, off: Ns, median: Ns, new: bool, cold: bool) -> Ns {
         let spec = &self.calls.launch;
-        match (self.slow_launches(), new) {
+        match (self.slow_launches(), new && cold) {
             (false, _) => off,
             // A function is loaded, where the profile shows it; a whole module takes as long in both modes.
-            (true, true) if cold && off < MODULE && off >= share(median, LOADS) => {
-                off.saturating_add(ns(spec.function))
-            }
+            (true, true) if off < MODULE && off >= share(median, LOADS) => off.saturating_add(ns(spec.function)),
             (true, true) => off,
             (true, false) => {
                 // What a launch now and then takes longer is not the launch: that stays as it is.
                 let usual = off.min(share(median, 1500));
-                let more = cost(spec.secure, usual).saturating_sub(usual);
-                off.saturating_add(more).saturating_add(ns(spec.profiled))
+                off.saturating_add(self.launch_more(usual))
             }
         }
     }
 
-    /// How long a launch of a graph takes.
-    pub(super) fn graph(&self, off: Ns) -> Ns {
+    /// What a launch takes longer that takes so long without.
+    fn launch_more(&self, off: Ns) -> Ns {
         let spec = &self.calls.launch;
-        let usual = ns(spec.next);
-        let more = cost(spec.secure, usual).saturating_sub(usual).saturating_add(ns(spec.profiled));
-        off.saturating_add(if self.slow_launches() { more } else { 0 })
+        let more = ns(spec.more(Femtos(off.saturating_mul(1_000_000)))).saturating_add(ns(spec.profiled));
+        more.min(ns(spec.most))
+    }
+
+    /// How long a launch of a graph takes; `own` if what it takes by itself is known, and not only what a profile shows.
+    pub(super) fn graph(&self, off: Ns, own: bool) -> Ns {
+        let usual = if own { off } else { ns(self.calls.launch.next) };
+        off.saturating_add(if self.slow_launches() { self.launch_more(usual) } else { 0 })
+    }
+
+    /// How long the call of a copy within a device takes, of a program that no profiler has seen.
+    pub(super) fn device_copy(&self) -> Ns {
+        ns(self.calls.launch.next).saturating_add(if self.slow_launches() { self.sealed_push } else { 0 })
     }
 
     /// How long a fill's call takes.
@@ -176,7 +266,10 @@ impl Rules {
             return off;
         }
         let spec = &self.calls;
+        // Of other runtimes nobody has measured these.
+        let cuda = name.starts_with("cu");
         match kind {
+            CallKind::EventRecord if !cuda => off,
             CallKind::EventRecord => cost(spec.event_record, off),
             CallKind::StreamWait => cost(spec.stream_wait, off),
             CallKind::Allocate => sized(&spec.allocate, off),
@@ -188,7 +281,7 @@ impl Rules {
             }
             CallKind::Free => sized(&spec.free, off),
             _ if name.contains("EventCreate") => cost(spec.event_create, off),
-            _ if name.contains("GetDeviceProperties") => cost(spec.properties, off),
+            _ if cuda && name.contains("GetDeviceProperties") => cost(spec.properties, off),
             _ => off,
         }
     }

@@ -3,10 +3,11 @@
 //! | change | how the program is changed |
 //! | --- | --- |
 //! | `graph` | launches and fills in a row, of one stream, with no copy and no wait between them, become one launch of a graph; the host's work between them goes too |
-//! | `copy-thread` | another thread makes the read-backs: the call returns at once, and whoever waits for the GPU waits for it |
+//! | `copy-thread`, `read-back-worker` | another thread makes the read-backs: the call returns at once, and whoever waits for the GPU waits for it |
 //! | `batch` | equal small copies in a row become one of all their bytes |
 //! | `events` | of events recorded before a wait only the last is |
 //! | `second-stream` | copies to the GPU do not wait for what is on their stream |
+//! | `staged-upload` | the same, into memory of their own, from which a copy on the GPU takes them when their stream has come to it |
 //! | `pinned`, `pageable` | the other kind of host memory |
 //! | `openssl` | the CPU seals at what one core does with OpenSSL 3.1.0 and later |
 //!
@@ -17,10 +18,11 @@ use super::{
     breakdown::{Cause, Share},
     copies::CopyKey,
     error::ReplayError,
-    job::{Bind, Call, Change, Job, Way, Work},
+    job::{Bind, Call, Change, Job, Op, Way, Work, order_streams},
     node::Node,
     ops::Ops,
     play::Played,
+    probe::nanos,
     question::Question,
     rules::{Causes, ns},
 };
@@ -67,19 +69,30 @@ pub struct WhatIf {
     pub off_step_ns: Option<Ns>,
     /// Share of the time that is gained; negative: lost.
     pub gain: f64,
+    /// Whether steps gain by it and the whole does not.
+    pub moves_only: bool,
 }
 
 /// The changes of programs, by name, and which causes they are against.
-pub const CHANGES: [(&str, &str, &[Cause]); 8] = [
+pub const CHANGES: [(&str, &str, &[Cause]); 9] = [
     ("graph", "launch the kernels of a step as one CUDA graph", &[Cause::Launches]),
     ("copy-thread", "read back by another thread", COPIES),
     ("batch", "send equal small copies together", COPIES),
     ("events", "record events less often", &[Cause::OtherCalls]),
     ("second-stream", "copy to the GPU on a stream of its own", COPIES),
+    ("staged-upload", "upload on an idle stream, then copy on the GPU", COPIES),
     ("pinned", "use pinned memory", COPIES),
     ("pageable", "use pageable memory", COPIES),
     ("openssl", "use OpenSSL 3.1.0 or later in the guest", &[Cause::Cipher]),
 ];
+
+/// Another name of a change, by which serving engines know it.
+const ALIASES: [(&str, &str); 1] = [("read-back-worker", "copy-thread")];
+
+/// The name of a change that somebody calls so.
+pub fn known_as(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
+}
 
 const COPIES: &[Cause] = &[
     Cause::LostOverlap,
@@ -107,7 +120,11 @@ pub fn row(
     let (before, ns) = (length(job, cc), length(job, played));
     let gain = if before == 0 { 0.0 } else { 1.0 - ns as f64 / before as f64 };
     let step_ns = job.steps.as_ref().map(|steps| ns / steps.count().max(1) as u64);
-    WhatIf { name: name.to_owned(), what: what.to_owned(), how, calls, ns, step_ns, off_step_ns: None, gain }
+    // What leaves the step and still has to be done shows at the end of all.
+    let (all, after) = (cc.device_time() as f64, played.device_time() as f64);
+    let moves_only = job.steps.is_some() && gain >= WORTH && all - after < 0.25 * before.saturating_sub(ns) as f64;
+    let (name, what, off_step_ns) = (name.to_owned(), what.to_owned(), None);
+    WhatIf { name, what, how, calls, ns, step_ns, off_step_ns, gain, moves_only }
 }
 
 /// A program that was changed and played again.
@@ -152,6 +169,7 @@ pub fn try_change(
         keys: rank.keys.clone(),
         off: before.off.clone(),
         simulator: before.simulator,
+        baseline: before.baseline,
         mates: Vec::new(),
         node: Node::default(),
     });
@@ -172,7 +190,7 @@ pub fn try_change(
 
 /// The changes whose names are joined by `+`.
 fn parts_of(names: &str) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static [Cause])> {
-    names.split('+').filter_map(|part| CHANGES.iter().find(|(name, ..)| *name == part))
+    names.split('+').filter_map(|part| CHANGES.iter().find(|(name, ..)| *name == known_as(part)))
 }
 
 /// A rank whose program is changed.
@@ -206,6 +224,11 @@ impl Changed {
                 marked(job, Change::Aside, "read-backs return at once; they are made one after the other", Way::D2h)
             }
             "second-stream" => marked(job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
+            "staged-upload" => {
+                let calls = staged(job, machine);
+                keys.resize(job.ops.len(), None);
+                ("uploads wait for no kernel; copies on the GPU put them in their place".to_owned(), calls)
+            }
             "batch" => batch(job, keys),
             "events" => events(job),
             "openssl" => {
@@ -213,7 +236,7 @@ impl Changed {
                 let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
                 (NEW_LIBRARY.to_owned(), count)
             }
-            other => memory(keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
+            other => memory(job, keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
         };
         self.how.push(how);
         self.calls += calls;
@@ -297,6 +320,40 @@ fn marked(job: &mut Job, change: Change, how: &str, wanted: Way) -> (String, usi
     (how.to_owned(), count)
 }
 
+/// Moves uploads to a stream of their own, and lets a copy on the GPU follow each on the stream that it was on.
+fn staged(job: &mut Job, machine: &Resolved) -> usize {
+    let (idle, mut count) = (job.streams as u32, 0);
+    for call in job.calls.iter_mut().filter(|call| call.change == Change::None) {
+        let &[place] = &*call.ops else { continue };
+        let Ok(next) = u32::try_from(job.ops.len()) else { break };
+        let upload = &mut job.ops[place as usize];
+        let Work::Copy { way: Way::H2d, bytes, .. } = upload.work else { continue };
+        // In the trace it is over at once.
+        let (start, compute) = (upload.end(), &machine.machine.compute);
+        let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
+        let takes = nanos(cycles, compute.clock);
+        let copy = Op {
+            work: Work::DeviceCopy,
+            start,
+            duration: 0,
+            takes,
+            bind: Bind::Stream,
+            host_waits: false,
+            ..upload.clone()
+        };
+        (upload.stream, upload.bind) = (idle + upload.device, Bind::Call);
+        job.ops.push(copy);
+        job.after.insert(next, vec![place]);
+        call.ops.push(next);
+        count += 1;
+    }
+    if count > 0 {
+        job.streams += job.devices;
+        order_streams(job);
+    }
+    count
+}
+
 fn batch(job: &mut Job, keys: &mut [Option<CopyKey>]) -> (String, usize) {
     // By thread: the first copy of the row, by its operation and what it is.
     let mut rows: Vec<Option<(usize, CopyKey)>> = vec![None; job.threads.max(1)];
@@ -342,10 +399,14 @@ fn events(job: &mut Job) -> (String, usize) {
     ("of events before a wait only the last is recorded".to_owned(), gone.len())
 }
 
-fn memory(keys: &mut [Option<CopyKey>], to: Memory) -> (String, usize) {
+fn memory(job: &mut Job, keys: &mut [Option<CopyKey>], to: Memory) -> (String, usize) {
     let mut count = 0;
-    for key in keys.iter_mut().flatten().filter(|key| key.memory != to) {
+    for (op, key) in job.ops.iter_mut().zip(keys) {
+        let Some(key) = key.as_mut().filter(|key| key.memory != to) else { continue };
         *key = CopyKey { memory: to, pages: Pages::Warm, ..*key };
+        if let Work::Copy { memory, .. } = &mut op.work {
+            *memory = to;
+        }
         count += 1;
     }
     ("copies of the other kind of memory, into warm pages".to_owned(), count)
@@ -377,8 +438,13 @@ pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
     let worth = rows.iter().filter(|row| row.gain >= WORTH);
     let mut all: Vec<Advice> = worth
         .map(|row| {
+            let only = if row.moves_only {
+                ", but all of the work would end no sooner: it only moves out of the step"
+            } else {
+                ""
+            };
             let text =
-                format!("{}: {of} {:.1} % {more} ({}; {} calls)", row.what, 100.0 * row.gain, row.how, row.calls);
+                format!("{}: {of} {:.1} % {more}{only} ({}; {} calls)", row.what, 100.0 * row.gain, row.how, row.calls);
             Advice { about: row.name.clone(), text, gain: row.gain }
         })
         .collect();
@@ -392,12 +458,15 @@ pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
         };
         rows.iter().any(|row| row.gain >= WORTH && against(row))
     };
-    for share in shares.iter().filter(|share| sum > 0 && loss(share) as f64 >= LARGE * sum as f64) {
-        if !helped(share.cause) {
-            let part = 100.0 * loss(share) as f64 / sum as f64;
-            let text = format!("{}, {part:.0} % of the loss: no change that was tried helps", share.cause.name());
-            all.push(Advice { about: format!("{:?}", share.cause), text, gain: 0.0 });
-        }
+    let large = shares.iter().filter(|share| sum > 0 && loss(share) as f64 >= LARGE * sum as f64);
+    // Against the model's own error no change can help.
+    let left = large.filter(|share| share.cause != Cause::CopyModel && !helped(share.cause));
+    let left: Vec<String> = left
+        .map(|share| format!("{}, {:.0} % of the loss", share.cause.name(), 100.0 * loss(share) as f64 / sum as f64))
+        .collect();
+    if !left.is_empty() {
+        let text = format!("{}: no change that was tried helps", left.join("; "));
+        all.push(Advice { about: "no change helps".to_owned(), text, gain: 0.0 });
     }
     all
 }

@@ -1,33 +1,33 @@
 //! A workload file as a profile: what a profiler would have seen of it without confidential computing.
 //!
-//! Each thread makes its calls one after the other, with its own work between them; each stream takes operations in the order of their calls. Launches,
-//! submissions, gaps and completions take what the machine's table of calls says, copies what they take when simulated.
+//! Each thread makes its calls one after the other, with its own work between them, and waits as the [law](crate::host::law) says; what it submits gets
+//! its turn from the [`Device`]. Calls take what they take on the machine when they are [probed](super::probe), copies what they take when simulated.
 
 use super::{
-    Ns,
+    Ns, Way,
     copies::{CopyKey, CopyTime, Simulator, times},
     error::ReplayError,
-    job::Way,
+    play::{
+        Span,
+        device::{Device, Engines, Task},
+    },
+    probe::{Calls, nanos},
     rules::ns,
 };
 use crate::{
     config::{MachineSpec, Resolved},
-    host::calls::CallsSpec,
+    host::law::{After, Asked, Knobs, Returns, law},
     system::{Direction as Towards, Memory, Pages},
     units::Femtos,
     workload::{
         Copy, WorkloadStep,
         trace::{
-            CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory as Traced, Place, Thread, Trace, Waited,
+            CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory as Traced, OnHost, Place,
+            Synchronization, Thread, Trace, Waited,
         },
     },
 };
-use std::collections::HashMap;
-
-/// A call that records an event, or lets a stream wait for one, takes so long without confidential computing.
-const EVENT: Ns = 500;
-/// A call that waits for what is done already.
-const LEAST: Ns = 2_000;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The profile of a program of copies, which is in the order of its steps.
 pub fn written(
@@ -36,76 +36,212 @@ pub fn written(
     machine: &Resolved,
     simulator: Simulator<'_>,
 ) -> Result<Trace, ReplayError> {
-    let calls = machine.machine.calls.as_ref();
-    let calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+    if machine.machine.calls.is_none() {
+        return Err(ReplayError::NoCalls { machine: machine.name() });
+    }
     if steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. })) {
         return Err(ReplayError::Written);
     }
     let off = MachineSpec { confidential_computing: false, ..machine.machine.of_gpu(0) };
-    let pages = steps.iter().filter_map(|step| match step {
-        WorkloadStep::Copy { pages, .. } => Some(*pages),
-        _ => None,
-    });
-    let keys: Vec<_> = copies.iter().zip(pages).map(|(copy, pages)| key(copy, pages)).collect();
+    let keys = keys(steps, copies);
     let (times, _) = times((&format!("off {}", machine.digest), &off), &keys, simulator)?;
-    let mut writer = Writer::new(calls);
-    let mut copies = copies.iter().zip(&keys).zip(times);
-    for step in steps {
-        writer.step(step, &mut copies);
-    }
+    let calls = simulator.known.calls.of(&format!("off {}", machine.digest), &off, simulator.go_on)?;
+    let mut copies = copies.iter().zip(times).zip(keys).map(|((copy, time), key)| (copy, time, key));
+    let copies: Vec<_> = steps.iter().map(|step| if is_copy(step) { copies.next() } else { None }).collect();
+    let mut writer = Writer::new(steps, &copies, calls, &off);
+    while writer.goes_on() {}
     Ok(writer.finish())
 }
 
-fn key(copy: &Copy, pages: Pages) -> Option<CopyKey> {
-    let way = match copy.direction {
-        Towards::H2d => Way::H2d,
-        Towards::D2h => Way::D2h,
-        Towards::D2d => return None,
-    };
-    // The state of memory shows in the first copy alone.
-    let pages = if pages == Pages::Fresh && way == Way::D2h { pages } else { Pages::Warm };
-    Some(CopyKey { way, bytes: copy.bytes.max(1), memory: copy.memory, pages })
+/// What the copies of a program are.
+fn keys(steps: &[WorkloadStep], copies: &[Copy]) -> Vec<Option<CopyKey>> {
+    let of = steps.iter().filter_map(|step| match step {
+        WorkloadStep::Copy { buffer, pages, .. } => Some((buffer.as_deref(), *pages)),
+        _ => None,
+    });
+    // Without a name it is a buffer of its own.
+    let of: Vec<_> = (0..).zip(of).map(|(own, (name, pages))| ((name, name.map_or(own, |_| 0)), pages)).collect();
+    let moved = |copy: &&Copy| copy.direction != Towards::D2d;
+    let mut all = 0_u64;
+    // How many bytes had been copied when a buffer was last used; as if those that are warm had been copied before the first step.
+    let mut used = HashMap::new();
+    for (copy, (buffer, pages)) in copies.iter().zip(&of).filter(|(copy, _)| moved(copy)) {
+        if *pages == Pages::Warm && !used.contains_key(buffer) {
+            all = all.saturating_add(copy.bytes);
+            used.insert(*buffer, all);
+        }
+    }
+    let largest = copies.iter().filter(moved).map(|copy| copy.bytes).max().unwrap_or(0);
+    let mut keys = Vec::with_capacity(copies.len());
+    for (copy, (buffer, pages)) in copies.iter().zip(&of) {
+        let way = match copy.direction {
+            Towards::H2d => Way::H2d,
+            Towards::D2h => Way::D2h,
+            Towards::D2d => {
+                keys.push(None);
+                continue;
+            }
+        };
+        let last = used.get(buffer).copied();
+        let kib = |bytes: u64| u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
+        let beside = (kib(rounded(all - last.unwrap_or(all))), kib(largest));
+        all = all.saturating_add(copy.bytes);
+        used.insert(*buffer, all);
+        let (bytes, memory, pages) = (copy.bytes.max(1), copy.memory, last.map_or(*pages, |_| Pages::Warm));
+        keys.push(Some(CopyKey { way, bytes, memory, pages, beside, waited: false }));
+    }
+    keys
 }
 
-#[derive(Default)]
+/// To five binary digits, so that copies which differ little share a simulation.
+fn rounded(bytes: u64) -> u64 {
+    let shift = (u64::BITS - bytes.leading_zeros()).saturating_sub(5);
+    (bytes >> shift) << shift
+}
+
+const fn is_copy(step: &WorkloadStep) -> bool {
+    matches!(step, WorkloadStep::Copy { .. })
+}
+
+/// A copy, what it takes when simulated, which copies within a device are not, and as what.
+type Copies<'a> = Option<(&'a Copy, Option<CopyTime>, Option<CopyKey>)>;
+
+/// A thread of the host: each GPU has its own.
+#[derive(Debug, Default)]
+struct Own {
+    /// Its steps that are to come.
+    steps: VecDeque<usize>,
+    /// Until when it is busy.
+    now: Ns,
+    /// The operations that the call in progress waits for, and how long after the last of them it returns.
+    waits: Option<(Vec<u32>, Ns)>,
+}
+
+#[derive(Debug, Default)]
 struct Stream {
-    /// When its last operation ends.
-    end: Ns,
-    /// What it waits for.
-    after: Ns,
-    /// When the first operation of each call begins.
-    begun: Vec<Ns>,
+    number: u32,
+    submitted: u32,
+    last: Option<u32>,
+    /// What its next operation is after.
+    after: Vec<u32>,
 }
 
 struct Writer<'a> {
-    spec: &'a CallsSpec,
+    steps: &'a [WorkloadStep],
+    copies: &'a [Copies<'a>],
+    spec: Calls,
+    machine: &'a MachineSpec,
     names: HashMap<String, u32>,
-    /// By thread: until when it is busy.
-    threads: Vec<(Thread, Ns)>,
-    thread: usize,
-    streams: HashMap<(usize, String), (u32, Stream)>,
-    /// By GPU and name: when an event comes.
-    events: HashMap<(usize, String), Ns>,
-    device: Vec<DeviceOp>,
+    threads: Vec<Thread>,
+    own: Vec<Own>,
+    streams: BTreeMap<(usize, &'a str), Stream>,
+    /// By step that records an event: its call, its stream, and what the event comes after.
+    recorded: HashMap<usize, (u64, u32, Vec<u32>)>,
+    /// By step that waits for an event: the one that records it.
+    records: HashMap<usize, usize>,
+    gpu: Device,
+    ops: Vec<DeviceOp>,
     calls: Vec<HostCall>,
+    synchronizations: Vec<Synchronization>,
+    /// By call, the memory of its copy.
+    on_host: HashMap<u64, OnHost>,
 }
 
-type Copies<'c> = dyn Iterator<Item = ((&'c Copy, &'c Option<CopyKey>), Option<CopyTime>)> + 'c;
-
 impl<'a> Writer<'a> {
-    fn new(spec: &'a CallsSpec) -> Self {
-        let main = Thread { process: "program".to_owned(), thread: "main".to_owned() };
-        let (names, streams, events) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self {
-            spec,
-            names,
-            threads: vec![(main, 0)],
-            thread: 0,
-            streams,
-            events,
-            device: Vec::new(),
-            calls: Vec::new(),
+    fn new(steps: &'a [WorkloadStep], copies: &'a [Copies<'a>], spec: Calls, machine: &'a MachineSpec) -> Self {
+        let (mut streams, mut counts, mut recorded) = (BTreeMap::new(), Vec::new(), HashMap::new());
+        let (mut threads, mut own, mut known) = (Vec::new(), Vec::<Own>::new(), HashMap::new());
+        let (mut records, mut thread, mut gpus) = (HashMap::new(), "main", 0);
+        for (place, step) in steps.iter().enumerate() {
+            let gpu = step.gpu();
+            gpus = gpus.max(gpu + 1);
+            if let WorkloadStep::Thread { name } = step {
+                thread = name.as_str();
+                continue;
+            }
+            let number = *known.entry((gpu, thread)).or_insert_with(|| {
+                let thread = if gpu == 0 { thread.to_owned() } else { format!("{thread} of GPU {gpu}") };
+                threads.push(Thread { process: "program".to_owned(), thread });
+                own.push(Own::default());
+                own.len() - 1
+            });
+            own[number].steps.push_back(place);
+            if let Some(name) = step.stream() {
+                let next = counts.len() as u32;
+                let stream = streams.entry((gpu, name)).or_insert_with(|| {
+                    counts.push(0);
+                    Stream { number: next, ..Stream::default() }
+                });
+                counts[stream.number as usize] += operations(step);
+            }
+            match step {
+                WorkloadStep::Record { event, .. } => _ = recorded.insert((gpu, event.as_str()), place),
+                WorkloadStep::Wait { event, .. } => {
+                    records.extend(recorded.get(&(gpu, event.as_str())).map(|record| (place, *record)));
+                }
+                _ => {}
+            }
         }
+        let all = counts.iter().sum::<u32>() as usize;
+        let gpu = Device::new(&counts, 0, gpus, all, Engines::of(machine));
+        let (names, recorded, on_host) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (ops, calls, synchronizations) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            steps,
+            copies,
+            spec,
+            machine,
+            names,
+            threads,
+            own,
+            streams,
+            recorded,
+            records,
+            gpu,
+            ops,
+            calls,
+            synchronizations,
+            on_host,
+        }
+    }
+
+    /// Does what comes next: a call of the thread that is free first, or the next turn on the GPU. Tells whether there was anything.
+    fn goes_on(&mut self) -> bool {
+        for thread in 0..self.own.len() {
+            self.wakes(thread);
+        }
+        let ready = |own: &&Own| own.waits.is_none() && own.steps.front().is_some_and(|step| self.may_begin(*step));
+        let next = self.own.iter().zip(0..).filter(|(own, _)| ready(own)).map(|(own, thread)| (own.now, thread)).min();
+        match (next, self.gpu.next()) {
+            (Some((now, thread)), turn) if turn.is_none_or(|turn| now <= turn) => self.step(thread),
+            (_, Some(_)) => self.gpu.turn(&mut []),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether the event that a step waits for has been recorded.
+    fn may_begin(&self, step: usize) -> bool {
+        self.records.get(&step).is_none_or(|record| self.recorded.contains_key(record))
+    }
+
+    /// Ends the wait of a thread, if it can.
+    fn wakes(&mut self, thread: usize) {
+        let own = &mut self.own[thread];
+        let Some((ops, later)) = &own.waits else { return };
+        let Ok(ends) = ops.iter().map(|op| self.gpu.span(*op).map(|span| span.end)).collect::<Result<Vec<_>, _>>()
+        else {
+            return;
+        };
+        // One stream after the other; what is done by then costs nothing.
+        for end in ends {
+            if end.saturating_add(self.spec.notice) > own.now {
+                own.now = end.saturating_add(*later);
+            }
+        }
+        own.waits = None;
+        let call = self.calls.iter_mut().rfind(|call| call.thread as usize == thread);
+        call.into_iter().for_each(|call| call.duration_ns = own.now.saturating_sub(call.start_ns));
     }
 
     fn name(&mut self, name: &str) -> u32 {
@@ -113,75 +249,90 @@ impl<'a> Writer<'a> {
         *self.names.entry(name.to_owned()).or_insert(next)
     }
 
-    fn stream(&mut self, gpu: usize, name: &str) -> &mut (u32, Stream) {
-        let next = self.streams.len() as u32;
-        self.streams.entry((gpu, name.to_owned())).or_insert_with(|| (next, Stream::default()))
-    }
-
-    /// Makes a call of the current thread that takes so long; says when it begins and ends.
-    fn call(&mut self, name: &str, what: CallKind, duration: Ns) -> (Ns, Ns) {
+    /// Makes a call of a thread that takes so long by itself; gives its number and its return.
+    fn call(&mut self, thread: usize, name: &str, what: CallKind, duration_ns: Ns) -> (u64, Ns) {
         let name = self.name(name);
-        let (thread, start) = (self.thread as u32, self.threads[self.thread].1);
-        let place = Place::Node(self.calls.len() as u64 + 1);
-        let correlation = Some(self.calls.len() as u64 + 1);
-        let call =
-            HostCall { start_ns: start, duration_ns: duration, name, thread, correlation, failed: false, what, place };
-        self.calls.push(call);
-        self.threads[self.thread].1 = start.saturating_add(duration);
-        (start, self.threads[self.thread].1)
+        let own = &mut self.own[thread];
+        let start_ns = own.now;
+        own.now = start_ns.saturating_add(duration_ns);
+        let number = self.calls.len() as u64 + 1;
+        let (thread, place, correlation) = (thread as u32, Place::Node(number), Some(number));
+        self.calls.push(HostCall { start_ns, duration_ns, name, thread, correlation, failed: false, what, place });
+        (number, start_ns.saturating_add(duration_ns))
     }
 
-    /// Lets the last call end later.
-    fn holds(&mut self, until: Ns) {
-        let Some(call) = self.calls.last_mut() else { return };
-        call.duration_ns = call.duration_ns.max(until.saturating_sub(call.start_ns));
-        self.threads[self.thread].1 = call.start_ns.saturating_add(call.duration_ns);
-    }
-
-    /// Puts an operation of the last call behind what its stream has; says when it begins and ends.
-    fn op(&mut self, gpu: usize, stream: &str, ready: Ns, (name, kind, duration): (&str, DeviceKind, Ns)) -> (Ns, Ns) {
-        let (gap, name) = (ns(self.spec.gap.off), self.name(name));
-        let (number, of) = self.stream(gpu, stream);
-        let queued = if of.end > 0 { of.end.saturating_add(gap) } else { 0 };
-        let start = ready.max(queued).max(of.after);
-        of.end = start.saturating_add(duration);
-        let (stream, end) = (*number, of.end);
-        self.device.push(DeviceOp {
-            start_ns: start,
-            duration_ns: duration,
+    /// Submits an operation of a call.
+    fn op(
+        &mut self,
+        (gpu, stream): (usize, &'a str),
+        call: u64,
+        asked: Asked,
+        (name, kind): (&str, DeviceKind),
+        task: Task,
+    ) -> u32 {
+        let name = self.name(name);
+        let of = self.streams.entry((gpu, stream)).or_default();
+        let place = self.ops.len() as u32;
+        let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
+        let after = std::mem::take(&mut of.after);
+        let task = Task {
+            queue: of.number,
+            stream: of.number,
+            rank: of.submitted,
+            behind: of.submitted,
+            after: after.into_iter().map(|other| (other, task.lag)).collect(),
+            device: gpu as u32,
+            engine: law(asked, Knobs::default()).begins_after.iter().find_map(turn),
+            rank_of_all: place,
+            ..task
+        };
+        (of.submitted, of.last) = (of.submitted + 1, Some(place));
+        self.ops.push(DeviceOp {
+            start_ns: 0,
+            duration_ns: 0,
             kind,
             device: gpu as u32,
-            stream,
-            correlation: Some(self.calls.len() as u64),
+            stream: of.number,
+            correlation: Some(call),
             graph_node: None,
             name,
-            place: Place::Node(self.calls.len() as u64),
+            place: Place::Node(call),
         });
-        (start, end)
+        self.gpu.submit(place, task);
+        place
     }
 
-    fn launch(&mut self, (gpu, stream): (usize, &str), (kernels, duration): (u32, Ns), call: Option<Femtos>) {
+    fn launch(
+        &mut self,
+        thread: usize,
+        at: (usize, &'a str),
+        (kernels, duration, stretch): (u32, Femtos, u64),
+        call: Ns,
+    ) {
         let graph = kernels > 1;
         let (name, kind) =
             if graph { ("cudaGraphLaunch", CallKind::GraphLaunch) } else { ("cudaLaunchKernel", CallKind::Launch) };
-        let (_, mut end) = self.call(name, kind, ns(call.unwrap_or(self.spec.launch.next)));
-        let queue = self.spec.launch.queue as usize;
-        let begun = &self.stream(gpu, stream).1.begun;
-        if let Some(begun) = begun.len().checked_sub(queue).map(|place| begun[place]) {
-            self.holds(begun);
-            end = end.max(begun);
+        let (number, end) = self.call(thread, name, kind, call);
+        let named = format!("kernel of {duration}");
+        let takes = ns(Femtos((u128::from(duration.0) * u128::from(stretch) / 1000) as u64));
+        let node = ns(self.machine.gap());
+        // All of a graph is in one slot.
+        let holds = takes.saturating_add(node).saturating_mul(u64::from(kernels)).saturating_sub(node);
+        for place in 0..kernels {
+            let (lag, asked) = if place == 0 { (self.spec.gap, Asked::Launch) } else { (node, Asked::Record) };
+            let ready = end.saturating_add(self.spec.submission);
+            let task = Task { ready, lag, takes, holds: Some(holds), ..Task::default() };
+            self.op(at, number, asked, (&named, DeviceKind::Kernel), task);
         }
-        let ready = end.saturating_add(ns(self.spec.submission.off));
-        let named = format!("kernel of {}", Femtos(duration.saturating_mul(1_000_000)));
-        let mut first = None;
-        for _ in 0..kernels {
-            let (start, _) = self.op(gpu, stream, ready, (&named, DeviceKind::Kernel, duration));
-            first.get_or_insert(start);
-        }
-        self.stream(gpu, stream).1.begun.extend(first);
     }
 
-    fn copy(&mut self, (gpu, stream): (usize, &str), blocking: bool, copy: &Copy, time: Option<CopyTime>) {
+    fn copy(
+        &mut self,
+        thread: usize,
+        at: (usize, &'a str),
+        blocking: bool,
+        (copy, time, _): (&Copy, Option<CopyTime>, Option<CopyKey>),
+    ) {
         let memory = |host| match (host, copy.memory) {
             (false, _) => Traced::Device,
             (true, Memory::Pageable) => Traced::Pageable,
@@ -192,96 +343,156 @@ impl<'a> Writer<'a> {
             Towards::D2h => (Direction::D2h, "copy to the host", false, true),
             Towards::D2d => (Direction::D2d, "copy within the device", false, false),
         };
-        let holds = blocking || (copy.memory == Memory::Pageable && time.is_some());
-        let call = if holds { "cudaMemcpy" } else { "cudaMemcpyAsync" };
-        // Within the device a copy reads and writes at what a fast memory takes.
-        let time = time.unwrap_or(CopyTime {
-            before: ns(self.spec.launch.next) + ns(self.spec.submission.off),
-            span: copy.bytes / 1_000,
-            after: 0,
-        });
-        let submission = ns(self.spec.submission.off).min(time.before);
-        let (start, _) = self.call(call, CallKind::Copy { blocking: holds }, time.before - submission);
+        let asked = Asked::Copy { way: copy.direction, memory: copy.memory, blocking };
+        let waits = law(asked, Knobs::default()).host == Returns::StreamDone;
+        let called = if waits { "cudaMemcpy" } else { "cudaMemcpyAsync" };
+        let time = time.unwrap_or_else(|| self.within(copy.bytes));
+        let returns = if waits { time.call() } else { time.returns };
+        let (number, _) = self.call(thread, called, CallKind::Copy { blocking: waits }, returns);
+        let start = self.own[thread].now.saturating_sub(returns);
         let kind = DeviceKind::Copy { direction, bytes: copy.bytes, source: memory(from), target: memory(to) };
-        let (begun, end) = self.op(gpu, stream, start.saturating_add(time.before), (name, kind, time.span.max(1)));
-        self.stream(gpu, stream).1.begun.push(begun);
-        if holds {
-            self.holds(end.saturating_add(time.after));
+        let within = copy.direction == Towards::D2d;
+        let lag = if within { self.spec.gap } else { self.spec.copy_gap() };
+        let ready = start.saturating_add(time.before);
+        let staged = copy.memory == Memory::Pageable && !within;
+        let holds = staged.then_some(0);
+        let task = Task { ready, lag, takes: time.span.max(1), holds, ..Task::default() };
+        let place = self.op(at, number, asked, (name, kind), task);
+        if waits {
+            self.own[thread].waits = Some((vec![place], time.after));
         }
     }
 
-    fn step<'c>(&mut self, step: &WorkloadStep, copies: &mut Copies<'c>) {
-        match step {
-            WorkloadStep::Thread { name } => {
-                let known = self.threads.iter().position(|(thread, _)| thread.thread == *name);
-                self.thread = known.unwrap_or_else(|| {
-                    let thread = Thread { process: "program".to_owned(), thread: name.clone() };
-                    self.threads.push((thread, 0));
-                    self.threads.len() - 1
-                });
-            }
+    /// A copy within a device: a kernel that copies.
+    fn within(&self, bytes: u64) -> CopyTime {
+        let compute = &self.machine.compute;
+        let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
+        let span = nanos(cycles, compute.clock);
+        let before = self.spec.launch.saturating_add(self.spec.submission);
+        CopyTime { before, span, after: self.spec.completion, returns: self.spec.launch }
+    }
+
+    fn step(&mut self, thread: usize) {
+        let Some(place) = self.own[thread].steps.pop_front() else { return };
+        let (launch, stretch) = (self.spec.launch, u64::from(self.machine.compute.stretch));
+        match &self.steps[place] {
+            WorkloadStep::Thread { .. } | WorkloadStep::Collective { .. } => {}
             WorkloadStep::Host { duration, .. } => {
-                let busy = &mut self.threads[self.thread].1;
-                *busy = busy.saturating_add(ns(*duration));
+                let now = &mut self.own[thread].now;
+                *now = now.saturating_add(ns(*duration));
             }
             WorkloadStep::Copy { gpu, stream, blocking, .. } => {
-                if let Some(((copy, _), time)) = copies.next() {
-                    self.copy((*gpu, stream), *blocking, copy, time);
+                if let Some(copy) = self.copies[place] {
+                    self.copy(thread, (*gpu, stream), *blocking, copy);
+                    let on_host = copy.2.map(|CopyKey { pages, beside, .. }| OnHost { pages, beside });
+                    self.on_host.extend(on_host.map(|on_host| (self.calls.len() as u64, on_host)));
                 }
             }
-            WorkloadStep::Kernel { gpu, stream, duration } => self.launch((*gpu, stream), (1, ns(*duration)), None),
+            WorkloadStep::Kernel { gpu, stream, duration } => {
+                self.launch(thread, (*gpu, stream), (1, *duration, stretch), launch);
+            }
             WorkloadStep::Launch { gpu, stream, kernels, duration, call } => {
-                self.launch((*gpu, stream), (*kernels, ns(*duration)), *call);
+                let call = call.map_or(launch, ns);
+                self.launch(thread, (*gpu, stream), (*kernels, *duration, stretch), call);
             }
-            WorkloadStep::Network { gpu, stream, duration } => self.launch((*gpu, stream), (1, ns(*duration)), None),
-            WorkloadStep::Record { gpu, stream, event } => {
-                let (_, end) = self.call("cudaEventRecord", CallKind::EventRecord, EVENT);
-                let comes = self.stream(*gpu, stream).1.end.max(end.saturating_add(ns(self.spec.event.off)));
-                self.events.insert((*gpu, event.clone()), comes);
+            WorkloadStep::Network { gpu, stream, duration } => {
+                let (number, end) = self.call(thread, "cudaLaunchKernel", CallKind::Launch, self.spec.record);
+                let ready = end.saturating_add(self.spec.submission);
+                let task = Task { ready, lag: self.spec.gap, takes: ns(*duration), ..Task::default() };
+                self.op((*gpu, stream), number, Asked::Record, ("network", DeviceKind::Kernel), task);
             }
-            WorkloadStep::Wait { gpu, stream, event } => {
-                self.call("cudaStreamWaitEvent", CallKind::StreamWait, EVENT);
-                let comes = self.events.get(&(*gpu, event.clone())).copied().unwrap_or(0);
-                let after = &mut self.stream(*gpu, stream).1.after;
-                *after = comes.max(*after);
+            WorkloadStep::Record { gpu, stream, .. } => {
+                let (number, _) = self.call(thread, "cudaEventRecord", CallKind::EventRecord, self.spec.record);
+                let of = self.streams.entry((*gpu, stream)).or_default();
+                let comes = of.last.into_iter().chain(of.after.iter().copied()).collect();
+                self.recorded.insert(place, (number, of.number, comes));
             }
-            WorkloadStep::Sync { gpu, stream } => {
-                let (name, waited) = match stream {
-                    Some(_) => ("cudaStreamSynchronize", Waited::Stream),
-                    None => ("cudaDeviceSynchronize", Waited::Device),
-                };
-                self.call(name, CallKind::Synchronize(waited), LEAST);
-                let own = |(key, _): &(&(usize, String), &(u32, Stream))| {
-                    key.0 == *gpu && stream.as_ref().is_none_or(|stream| *stream == key.1)
-                };
-                let end = self.streams.iter().filter(own).map(|(_, (_, stream))| stream.end).max().unwrap_or(0);
-                self.holds(end.saturating_add(ns(self.spec.completion.off)));
+            WorkloadStep::Wait { gpu, stream, .. } => {
+                let (number, _) = self.call(thread, "cudaStreamWaitEvent", CallKind::StreamWait, self.spec.wait);
+                let record = self.records.get(&place).and_then(|record| self.recorded.get(record));
+                let Some((record, from, comes)) = record else { return };
+                let of = self.streams.entry((*gpu, stream)).or_default();
+                of.after.extend(comes);
+                self.synchronizations.push(Synchronization {
+                    correlation: Some(number),
+                    waiting_stream: Some(of.number),
+                    host_waits_for: None,
+                    stream: Some(*from),
+                    record: Some(*record),
+                    place: Place::Node(number),
+                });
             }
-            WorkloadStep::Collective { .. } => {}
+            WorkloadStep::Sync { gpu, stream } => self.sync(thread, *gpu, stream.as_deref()),
+        }
+    }
+
+    fn sync(&mut self, thread: usize, gpu: usize, stream: Option<&str>) {
+        let (name, waited) = match stream {
+            Some(_) => ("cudaStreamSynchronize", Waited::Stream),
+            None => ("cudaDeviceSynchronize", Waited::Device),
+        };
+        let (number, now) = self.call(thread, name, CallKind::Synchronize(waited), 0);
+        let own =
+            |((on, name), _): &(&(usize, &str), &Stream)| *on == gpu && stream.is_none_or(|stream| stream == *name);
+        let mut ops = Vec::new();
+        let mut of_gpu: Vec<&Stream> = self.streams.iter().filter(own).map(|(_, of)| of).collect();
+        of_gpu.sort_unstable_by_key(|of| of.number);
+        for of in of_gpu {
+            ops.extend(of.last.into_iter().chain(of.after.iter().copied()));
+            self.synchronizations.push(Synchronization {
+                correlation: Some(number),
+                waiting_stream: None,
+                host_waits_for: Some(waited),
+                stream: Some(of.number),
+                record: None,
+                place: Place::Node(number),
+            });
+        }
+        // What is done already is not waited for.
+        let known = |span: Span| span.end.saturating_add(self.spec.notice) <= now;
+        ops.retain(|op| !self.gpu.span(*op).is_ok_and(known));
+        if !ops.is_empty() {
+            self.own[thread].waits = Some((ops, self.spec.completion));
         }
     }
 
     fn finish(self) -> Trace {
         let mut names: Vec<(String, u32)> = self.names.into_iter().collect();
         names.sort_by_key(|(_, number)| *number);
-        let (mut device, mut calls) = (self.device, self.calls);
+        let (mut device, mut calls) = (self.ops, self.calls);
+        for (op, span) in device.iter_mut().zip(&self.gpu.spans) {
+            (op.start_ns, op.duration_ns) = (span.start, span.duration());
+        }
+        let on_host =
+            |place: &Place| if let Place::Node(call) = place { self.on_host.get(call).copied() } else { None };
         device.sort_by_key(|op| op.start_ns);
+        let on_host = device.iter().zip(0..).filter_map(|(op, place)| Some((place, on_host(&op.place)?))).collect();
         calls.sort_by_key(|call| call.start_ns);
-        let used = (device.len() + calls.len()) as u64;
+        let used = (device.len() + calls.len() + self.synchronizations.len()) as u64;
         Trace {
             format: None,
             names: names.into_iter().map(|(name, _)| name.into()).collect(),
             device,
             calls,
-            synchronizations: Vec::new(),
+            synchronizations: self.synchronizations,
             dependencies: Vec::new(),
-            threads: self.threads.into_iter().map(|(thread, _)| thread).collect(),
+            threads: self.threads,
             rank: None,
             gpu: None,
             first_step: None,
             marks: Vec::new(),
             events: Events { all: used, used, left_out: Vec::new() },
+            on_host,
             assumed: Vec::new(),
         }
+    }
+}
+
+/// Operations that a step submits.
+const fn operations(step: &WorkloadStep) -> u32 {
+    match step {
+        WorkloadStep::Copy { .. } | WorkloadStep::Kernel { .. } | WorkloadStep::Network { .. } => 1,
+        WorkloadStep::Launch { kernels, .. } => *kernels,
+        _ => 0,
     }
 }

@@ -1,75 +1,150 @@
 //! Copies between host and device.
 
-use super::{Both, Player, moved};
-use crate::replay::{
-    Ns,
-    copies::CopyTime,
-    job::{Bind, Call, Change, Op, Way, Work},
-    rules::ns,
+use super::{Doing, Player, Task, device::Held, moved};
+use crate::{
+    host::law::{After, Asked, Returns, Session, Waits},
+    replay::{
+        Ns,
+        copies::CopyTime,
+        job::{Bind, Call, Change, Op, Work},
+        rules::ns,
+    },
+    system::Memory,
+    workload::trace::CallKind,
 };
 
 /// To give a copy to another thread takes so long: assumed.
 const HAND_OVER: Ns = 5_000;
 
 impl Player<'_> {
-    /// When a copy's call returns. Its operations get their dates.
-    pub(super) fn copy(&mut self, call: &Call, start: Ns) -> Ns {
-        let mut end = start;
-        for place in call.ops.iter().map(|place| *place as usize) {
-            let op = &self.job.ops[place];
-            let secure = self.times.secure.get(place).filter(|_| self.rules.sealing());
-            end = end.max(match secure {
-                Some(time) => self.sealed(place, op, call, end, time),
-                None => self.as_traced(place, op, call, start),
-            });
-            if self.habits.never_waits && matches!(op.work, Work::Copy { way: Way::D2h, .. }) {
+    /// When a copy's call returns.
+    pub(super) fn copy(&mut self, call: &Call, doing: &mut Doing) -> Result<Ns, u32> {
+        loop {
+            if doing.waits {
+                let place = call.ops[doing.submitted - 1];
+                let ended = self.device.span(place)?.end;
+                doing.end = doing.end.max(self.returned_behind(place, ended, call));
+                doing.waits = false;
+            }
+            let Some(place) = call.ops.get(doing.submitted).copied() else { break };
+            doing.submitted += 1;
+            if matches!(self.job.ops[place as usize].work, Work::DeviceCopy) {
+                // It follows an upload that was given a stream of its own.
+                doing.end = doing.end.saturating_add(self.rules.graph(ns(self.rules.calls.launch.next), false));
+                let task = self.submitted(place, call, *doing, false);
+                self.submit(place, task);
+                continue;
+            }
+            let (task, returns) = match self.simulated(place) {
+                Some(time) => self.sealed(place, call, doing.end, time),
+                None => self.as_traced(place, call, doing.start),
+            };
+            self.submit(place, task);
+            match returns {
+                Some(date) => doing.end = doing.end.max(date),
+                None => doing.waits = true,
+            }
+            let op = &self.job.ops[place as usize];
+            if self.habits.never_waits && matches!(op.work, Work::Copy { way: crate::replay::Way::D2h, .. }) {
                 self.threads[call.thread as usize].hidden = Some(place);
             }
         }
         self.begins(call);
-        end
+        Ok(doing.end)
     }
 
-    /// With confidential computing: the session takes it when it is free, and the call returns when the copy, and all before it on its stream, is done.
-    fn sealed(&mut self, place: usize, op: &Op, call: &Call, start: Ns, time: CopyTime) -> Ns {
-        let session = if self.rules.free.overlap { 0 } else { self.session[op.device as usize] };
-        let taken = start.max(session).saturating_add(time.before);
-        let before = self.before(op).filter(|_| call.change != Change::Ahead);
-        let before = before.map_or(0, |before| before.saturating_add(self.rules.gap()));
-        let ended = self.put(place, op, taken.max(before), time.span);
-        let returned = ended.saturating_add(time.after).saturating_add(self.excess(place, op, call));
-        self.session[op.device as usize] = returned;
-        if call.change == Change::Aside {
-            // Whoever waits for the GPU waits until the other thread has the bytes.
-            self.pending.join(Both { played: returned, traced: op.end() });
-            return start.saturating_add(HAND_OVER);
+    /// What a copy takes, where it does not take what it took in the trace.
+    pub(super) fn simulated(&self, place: u32) -> Option<CopyTime> {
+        self.times.copies.get(place as usize).filter(|_| self.rules.simulates())
+    }
+
+    fn law(&self, op: &Op, call: &Call) -> Option<Waits> {
+        let Work::Copy { way, memory, .. } = op.work else { return None };
+        let blocking = call.kind == CallKind::Copy { blocking: true };
+        Some(self.rules.law(Asked::Copy { way: way.direction(), memory, blocking }))
+    }
+
+    /// As the law says, of a copy that is called at `start`: with the date at which its call returns, if it does not wait for its end.
+    fn sealed(&mut self, place: u32, call: &Call, start: Ns, time: CopyTime) -> (Task, Option<Ns>) {
+        let op = &self.job.ops[place as usize];
+        let Some(Waits { host, begins_after, session }) = self.law(op, call) else {
+            return self.as_traced(place, call, start);
+        };
+        let after = time.after.saturating_add(self.excess(place, op, call));
+        let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
+        let staged = session != Session::No || matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
+        let mut task = Task {
+            ready: start.saturating_add(time.before),
+            lag: self.rules.gap().saturating_sub(self.rules.sooner),
+            after: self.others(place),
+            engine: begins_after.iter().find_map(turn),
+            session: (session != Session::No && !self.rules.free.overlap)
+                .then_some(Held { before: time.before, after }),
+            takes: time.span,
+            // What the host copies piece by piece leaves the engine to others between.
+            holds: staged.then_some(0),
+            waited: self.times.waited.get(place as usize),
+            ..self.task(place)
+        };
+        let after_stream = task.after.len();
+        if let Some(kept) = self.kept.filter(|kept| self.job.ops[*kept as usize].stream != op.stream) {
+            task.after.push((kept, time.before));
         }
-        if self.rules.free.synchrony && !op.host_waits { start.saturating_add(call.duration) } else { returned }
+        if session == Session::ToEnd {
+            self.kept = Some(place);
+        }
+        match call.change {
+            Change::Ahead => {
+                let queue = self.job.streams as u32 + call.thread;
+                task = Task { queue, behind: 0, after: task.after.split_off(after_stream), ..task };
+            }
+            Change::Aside => {
+                // Whoever waits for the GPU waits until the other thread has the bytes.
+                let aside = self.threads[call.thread as usize].aside.replace((place, after));
+                task.after.extend(aside.map(|(before, after)| (before, after.saturating_add(time.before))));
+                return (Task { seen: after, ..task }, Some(start.saturating_add(HAND_OVER)));
+            }
+            _ => {}
+        }
+        let returns = match host {
+            _ if self.rules.free.synchrony && !op.host_waits => Some(start.saturating_add(call.duration)),
+            Returns::AtOnce if self.job.profiled => Some(start.saturating_add(self.job.host(call.duration))),
+            Returns::AtOnce | Returns::Submitted => Some(start.saturating_add(time.returns)),
+            Returns::StreamDone => None,
+        };
+        (task, returns)
     }
 
     /// What this call takes longer in the trace than a copy like it does in the model.
-    fn excess(&self, place: usize, op: &Op, call: &Call) -> Ns {
-        let model = self.times.off_call.get(place).unwrap_or(Ns::MAX);
+    fn excess(&self, place: u32, op: &Op, call: &Call) -> Ns {
+        let model = self.times.off_call.get(place as usize).unwrap_or(Ns::MAX);
         let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
-        if op.bind != Bind::Stream && op.host_waits && call.traced { excess } else { 0 }
+        let waits = op.bind != Bind::Stream && op.host_waits && call.traced;
+        if waits && self.job.profiled { excess } else { 0 }
     }
 
     /// With the latencies of the trace.
-    fn as_traced(&mut self, place: usize, op: &Op, call: &Call, start: Ns) -> Ns {
-        let before = self.before(op);
-        let lag = op.before.map_or(0, |traced| op.start.saturating_sub(traced));
-        let as_traced = moved(start, call.start, op.start);
-        let as_traced = if op.host_waits { as_traced } else { self.shorter(as_traced, start, call) };
-        let begins = match op.bind {
-            Bind::Stream => start.min(as_traced).max(before.map_or(0, |before| before.saturating_add(lag))),
-            Bind::Op(other, later) => start.min(as_traced).max(before.unwrap_or(0)).max(self.behind(other, later)),
-            Bind::Call => as_traced.max(before.unwrap_or(0)),
+    fn as_traced(&self, place: u32, call: &Call, start: Ns) -> (Task, Option<Ns>) {
+        let op = &self.job.ops[place as usize];
+        let date = moved(start, call.start, op.start);
+        let date = if op.host_waits { date } else { self.shorter(date, start, call) };
+        let (ready, lag) = match op.bind {
+            Bind::Stream => (start.min(date), op.before.map_or(0, |before| op.start.saturating_sub(before))),
+            Bind::Op(..) => (start.min(date), 0),
+            Bind::Call => (date, 0),
         };
-        let ended = self.put(place, op, begins, op.duration);
-        if !op.host_waits {
-            return start.saturating_add(self.job.host(call.duration));
+        let task = Task { ready, lag, after: self.others(place), takes: op.duration, ..self.task(place) };
+        let returns = (!op.host_waits).then(|| start.saturating_add(self.job.host(call.duration)));
+        (task, returns)
+    }
+
+    /// When the call of a copy returns that waits for its end.
+    fn returned_behind(&self, place: u32, ended: Ns, call: &Call) -> Ns {
+        let op = &self.job.ops[place as usize];
+        match self.simulated(place) {
+            Some(time) => ended.saturating_add(time.after).saturating_add(self.excess(place, op, call)),
+            // The call may return a little before its operation ends.
+            None => moved(ended, op.end(), call.end()),
         }
-        // The call may return a little before its operation ends.
-        moved(ended, op.end(), call.end())
     }
 }

@@ -1,11 +1,11 @@
 //! Launches of kernels and graphs, fills, and copies within the device.
 
-use super::{Launching, Player, Span, moved};
+use super::{Doing, Player, Task, moved};
 use crate::{
+    host::law::{After, Asked},
     replay::{
         Ns,
         job::{Bind, Call, Job, Op, Work},
-        node::Hall,
         rules::share,
     },
     workload::trace::CallKind,
@@ -21,58 +21,57 @@ const JITTER: Ns = 3_000;
 
 impl Player<'_> {
     /// When a launch returns.
-    pub(super) fn launch(&mut self, place: usize, call: &Call, start: Ns, first: bool) -> Ns {
-        let mut end = start.saturating_add(self.duration(place, call, first));
-        let Some(head) = call.ops.first().map(|op| &self.job.ops[*op as usize]) else { return end };
-        let (depth, behind) = self.habits.queues.of_call(place, self.rules.calls.launch.queue as usize);
-        let begun = &self.streams[head.stream as usize].begun;
-        if let Some(place) = begun.len().checked_sub(depth.max(1)) {
-            end = end.max(begun[place].saturating_add(behind));
+    pub(super) fn launch(&mut self, place: u32, call: &Call, doing: &mut Doing) -> Result<Ns, u32> {
+        if !std::mem::replace(&mut doing.waits, true) {
+            doing.end = doing.start.saturating_add(self.duration(place as usize, call));
         }
-        end
-    }
-
-    /// Gives the operations of a launch their dates, until one waits for another rank. Tells whether all have theirs.
-    pub(super) fn submit_rest(&mut self, call: &Call, mut launching: Launching, halls: &mut [Hall]) -> bool {
-        while let Some(place) = call.ops.get(launching.next).map(|op| *op as usize) {
-            let op = &self.job.ops[place];
-            let mut duration = self.duration_on_device(place, op);
-            let begins = match launching.waits {
-                Some((_, begins)) => begins,
-                None => self.submitted(op, call, launching.span),
-            };
-            if let Some(meeting) = self.node.meeting(self.rank, place) {
-                let (hall, later) = (&mut halls[meeting as usize], self.node.later(self.rank));
-                if launching.waits.is_none() {
-                    hall.come(begins.saturating_add(later), duration);
-                }
-                launching.waits = Some((meeting, begins));
-                let Some(ends) = hall.ends() else {
-                    self.launching = Some(launching);
-                    return false;
-                };
-                duration = ends.saturating_sub(begins.saturating_add(later));
+        if doing.submitted > 0 {
+            // The program asked it to wait.
+            let ended = call.ops.last().map_or(Ok(doing.end), |op| self.device.span(*op).map(|span| span.end))?;
+            let traced = call.ops.last().map_or(call.end(), |op| self.job.ops[*op as usize].end());
+            let seen =
+                if self.rules.simulated { self.rules.copy_completion() } else { call.end().saturating_sub(traced) };
+            return Ok(doing.end.max(ended.saturating_add(seen)));
+        }
+        if let Some(head) = call.ops.first().map(|op| &self.job.ops[*op as usize]) {
+            let queue = self.rules.calls.launch.queue as usize;
+            let (depth, behind) = self.habits.queues.of_call(place as usize, queue);
+            let begun = &self.begun[head.stream as usize];
+            if let Some(place) = begun.len().checked_sub(depth.max(1)) {
+                doing.end = doing.end.max(self.device.span(begun[place])?.start.saturating_add(behind));
             }
-            self.put(place, op, begins, duration);
-            launching = Launching { next: launching.next + 1, waits: None, ..launching };
         }
-        self.launching = None;
+        let graph = call.kind == CallKind::GraphLaunch;
+        // All of a graph that was written is in one slot.
+        let [_, gap] = self.rules.node_gaps();
+        let takes = call.ops.iter().map(|op| self.job.ops[*op as usize].takes.saturating_add(gap));
+        let holds = (graph && !self.job.profiled).then(|| takes.fold(0, Ns::saturating_add));
+        for (number, place) in call.ops.iter().enumerate() {
+            let node = graph && number > 0;
+            let mut task = self.submitted(*place, call, *doing, node);
+            if holds.is_some() {
+                (task.engine, task.holds) = (task.engine.filter(|_| !node), holds);
+            }
+            self.submit(*place, task);
+        }
         self.begins(call);
-        self.returns_after(self.taken, call, launching.span);
-        true
+        if !self.job.profiled && call.kind == (CallKind::Copy { blocking: true }) {
+            doing.submitted = call.ops.len();
+            return self.launch(place, call, doing);
+        }
+        Ok(doing.end)
     }
 
-    /// Gives an operation its dates whose call lies within a synchronisation that runs from `start`.
-    pub(super) fn within(&mut self, place: usize, call: &Call, start: Ns) {
-        let op = &self.job.ops[place];
-        let before = self.before(op).map_or(0, |before| before.saturating_add(self.lag(op)));
-        let begins = moved(start, call.start, op.start).max(before);
-        let duration = self.duration_on_device(place, op);
-        self.put(place, op, begins, duration);
+    /// An operation whose call lies within a synchronisation that runs from `start`.
+    pub(super) fn within(&self, place: u32, call: &Call, start: Ns) -> Task {
+        let op = &self.job.ops[place as usize];
+        let ready = moved(start, call.start, op.start);
+        Task { ready, lag: self.lag(op), ..self.on_device(place) }
     }
 
     /// How long the call takes, if the queue has room.
-    fn duration(&mut self, place: usize, call: &Call, first: bool) -> Ns {
+    fn duration(&mut self, place: usize, call: &Call) -> Ns {
+        let first = self.names_seen.insert(call.name);
         let head = call.ops.first().map(|op| &self.job.ops[*op as usize]);
         let new = head.is_some_and(|op| op.work == Work::Kernel && self.functions_seen.insert(op.name));
         let (median, quartile) = self.habits.usual.get(&call.name).copied().unwrap_or_default();
@@ -81,25 +80,36 @@ impl Player<'_> {
         let (off, median) = (self.job.host(off), self.job.host(median));
         let memset = call.kind == CallKind::Memset || head.is_some_and(|op| op.work == Work::Memset);
         match call.kind {
+            // A copy within the device, whose call may have waited.
+            CallKind::Copy { blocking } if !self.job.profiled => match (self.rules.simulated, blocking) {
+                (true, _) => self.rules.device_copy(),
+                (false, true) => 0,
+                (false, false) => off,
+            },
             // The first call of a name loads code, as it did.
-            _ if first || !call.traced => off,
-            CallKind::GraphLaunch => self.rules.graph(off),
+            _ if first && self.job.begins_in_profile(call) || !call.traced => off,
+            CallKind::GraphLaunch => self.rules.graph(off, !self.job.profiled),
             _ if memset && call.ops.is_empty() && off < NOTHING => off,
             _ if memset => self.rules.memset(off),
             _ => self.rules.launch(off, median, new, self.job.begins_in_profile(call)),
         }
     }
 
-    /// When an operation begins whose call is made then.
-    fn submitted(&self, op: &Op, call: &Call, Span { start, end }: Span) -> Ns {
-        let before = self.before(op);
-        match op.bind {
-            Bind::Op(other, later) => {
-                let ready = self.ready(op, call, start, end).min(end);
-                ready.max(before.unwrap_or(0)).max(self.behind(other, later))
+    /// An operation whose call is made then.
+    pub(super) fn submitted(&self, place: u32, call: &Call, Doing { start, end, .. }: Doing, node: bool) -> Task {
+        let op = &self.job.ops[place as usize];
+        let after = self.others(place);
+        let (ready, lag) = match op.bind {
+            _ if !self.job.profiled && self.rules.simulated => {
+                let lag = if node { self.node_lag(op) } else { self.rules.gap() };
+                let submission =
+                    if op.work == Work::DeviceCopy { self.rules.submission_off() } else { self.rules.submission() };
+                (end.saturating_add(submission), lag)
             }
-            _ => self.ready(op, call, start, end).max(before.map_or(0, |before| before.saturating_add(self.lag(op)))),
-        }
+            Bind::Op(..) => (self.ready(op, call, start, end).min(end), 0),
+            _ => (self.ready(op, call, start, end), self.lag(op)),
+        };
+        Task { ready, lag, after, ..self.on_device(place) }
     }
 
     /// When its call lets an operation begin.
@@ -121,6 +131,13 @@ impl Player<'_> {
         if date > start { date.saturating_sub(cut).max(start) } else { date }
     }
 
+    /// The same within a graph.
+    fn node_lag(&self, op: &Op) -> Ns {
+        let [off, own] = self.rules.node_gaps();
+        let lag = op.before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
+        lag.saturating_add(own.saturating_sub(off))
+    }
+
     /// From the end of the operation before to this one, in its stream.
     fn lag(&self, op: &Op) -> Ns {
         let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(op.before.unwrap_or(0)));
@@ -128,16 +145,25 @@ impl Player<'_> {
         lag.saturating_add(self.rules.gap().saturating_sub(off))
     }
 
-    fn duration_on_device(&self, place: usize, op: &Op) -> Ns {
-        match op.work {
-            Work::Copy { .. } if self.rules.sealing() => {
-                self.times.secure.get(place).map_or(op.duration, |time| time.span)
+    /// The same without dates: how long it takes, where, and with whom.
+    fn on_device(&self, place: u32) -> Task {
+        let op = &self.job.ops[place as usize];
+        let (takes, asked) = match op.work {
+            Work::Copy { way, memory, .. } => {
+                let asked = Asked::Copy { way: way.direction(), memory, blocking: false };
+                (self.simulated(place).map_or(op.duration, |time| time.span), asked)
             }
             Work::Collective(_) if !self.rules.free.collectives => {
-                op.duration.saturating_add(self.times.longer.get(&place).copied().unwrap_or(0))
+                let longer = self.times.longer.get(&(place as usize)).copied().unwrap_or(0);
+                (op.duration.saturating_add(longer), Asked::Launch)
             }
-            _ => op.takes,
-        }
+            _ => (op.takes, Asked::Launch),
+        };
+        let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
+        let engine = self.rules.law(asked).begins_after.iter().find_map(turn).filter(|_| self.rules.engines());
+        let meeting = self.node.meeting(self.rank, place as usize);
+        let meeting = meeting.map(|meeting| (meeting, self.node.later(self.rank)));
+        Task { takes, engine, meeting, ..self.task(place) }
     }
 }
 

@@ -1,13 +1,15 @@
-//! One pass over the calls of a job, which gives each call and each operation its new dates.
+//! What a job takes on a machine: new dates for its calls and its operations, in the order of these dates.
 //!
 //! | state | |
 //! | --- | --- |
-//! | thread | when it is free |
-//! | stream | when its operations end; when the first of each launch began, for the depth of the queue |
-//! | device | when its session can take the next copy: one cipher |
-//! | process | when the last recorded event comes |
+//! | thread | when its last call returned, and what the call in progress waits for |
+//! | [device] | streams, engines and the session of each GPU |
+//! | process | the last recorded event |
+//!
+//! Who waits for whom is the [law](crate::host::law)'s matter; how long a call takes is that of [`rules`](super::rules).
 
 mod copy;
+pub(super) mod device;
 mod launch;
 mod plain;
 mod wait;
@@ -15,27 +17,31 @@ mod wait;
 use super::{
     Ns,
     copies::CopyTime,
-    job::{Call, Change, Job, Op, Work},
-    latest::{Both, Latest},
+    job::{Bind, Call, Change, Job, Work},
+    latest::Both,
     node::{Hall, Node},
     ops::Sparse,
     rules::Rules,
 };
 use crate::workload::trace::CallKind;
+use device::{Device, Engines, Task};
 use plain::HostMemory;
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, HashSet},
+};
 
 /// From this gap on, a thread that begins right after a call of another thread has waited for it.
 const HAND_OVER: Ns = 50_000;
 
-/// Of operations that began before one whose call the trace does not have, so many are looked at.
-const NEAR: usize = 64;
-
 /// What copies between host and device take.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
-    pub secure: Sparse<CopyTime>,
-    /// The call alone without, as simulated.
+    /// As simulated; none where they take what they took in the trace.
+    pub copies: Sparse<CopyTime>,
+    /// How long those are in progress that have waited for their streams.
+    pub waited: Sparse<Ns>,
+    /// The call alone without confidential computing, as simulated.
     pub off_call: Sparse<Ns>,
     /// By operation that is a collective, how much longer it takes than without confidential computing.
     pub longer: HashMap<usize, Ns>,
@@ -74,20 +80,41 @@ const fn moved(played: Ns, from: Ns, to: Ns) -> Ns {
     if to >= from { played.saturating_add(to - from) } else { played.saturating_sub(from - to) }
 }
 
-#[derive(Debug, Clone, Default)]
-struct Thread {
-    /// Return of its last call.
-    free: Option<Both>,
-    /// A copy to the host whose end the program sees without a call.
-    hidden: Option<usize>,
+/// A call in progress.
+#[derive(Debug, Clone, Copy)]
+struct Doing {
+    start: Ns,
+    /// Until when it is known to take.
+    end: Ns,
+    /// How many of its operations are submitted, and whether it waits for the last of them.
+    submitted: usize,
+    waits: bool,
+    /// Of a call that waits for the GPU: what it waits for.
+    asked: Option<[Option<Event>; 2]>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Stream {
-    /// When its operations end.
-    ended: Latest,
-    /// When the first operation of each call began, in the replay.
-    begun: Vec<Ns>,
+struct Thread {
+    /// Its calls, in its order, and how many have returned.
+    calls: Vec<u32>,
+    returned: usize,
+    /// Return of its last call.
+    free: Option<Both>,
+    /// A copy to the host whose end the program sees without a call.
+    hidden: Option<u32>,
+    doing: Option<Doing>,
+    /// What the call in progress waits for, where the profile says which streams.
+    awaited: Vec<u32>,
+    /// The last copy that another thread makes for it, and how long after its end that one can make the next.
+    aside: Option<(u32, Ns)>,
+}
+
+/// A recorded event: it comes when so many operations that were submitted before it have ended, and not before a date.
+#[derive(Debug, Clone, Copy, Default)]
+struct Event {
+    upto: usize,
+    date: Ns,
+    traced: Ns,
 }
 
 /// What of a job does not change from replay to replay.
@@ -97,6 +124,8 @@ struct Habits {
     usual: HashMap<u32, (Ns, Ns)>,
     /// What is known of the queues of launches.
     queues: launch::Queues,
+    /// By call that begins after one of another thread: that one.
+    follows: HashMap<u32, u32>,
     /// When operations that have a call began in the trace, and which it was, if some have none.
     starts: Vec<(Ns, u32)>,
     /// Whether no call waits for the GPU, so that the program learns of ends in another way.
@@ -111,43 +140,45 @@ pub struct Part<'a> {
     pub times: Times,
 }
 
-/// A call whose operations get their dates.
+/// What a thread waits for.
 #[derive(Debug, Clone, Copy)]
-struct Launching {
-    span: Span,
-    /// Which of its operations is next.
-    next: usize,
-    /// The meeting that this operation waits for, which it has come to, and when it began.
-    waits: Option<(u32, Ns)>,
+enum Await {
+    Op(u32),
+    Call(u32),
+}
+
+impl From<u32> for Await {
+    fn from(op: u32) -> Self {
+        Self::Op(op)
+    }
 }
 
 struct Player<'a> {
     job: &'a Job,
     rank: usize,
     node: &'a Node,
-    /// Calls that are taken.
-    taken: usize,
-    launching: Option<Launching>,
     rules: &'a Rules,
     times: &'a Times,
     habits: Habits,
     threads: Vec<Thread>,
-    streams: Vec<Stream>,
-    /// By device: when its session is free.
-    session: Vec<Ns>,
-    /// When operations end, over all streams.
-    ended: Latest,
-    /// The last operation of all, and the last recorded event.
-    pending: Both,
-    event: Option<Both>,
-    /// The last call to return, and its thread.
-    last: Option<(Both, u32)>,
+    device: Device,
+    /// Calls that begin at a date that is known, with their threads.
+    coming: BinaryHeap<Reverse<(Ns, u32, u32)>>,
+    /// By call that has not returned: threads that begin after it.
+    waiting: HashMap<u32, Vec<u32>>,
+    calls: Vec<Span>,
+    returned: Vec<bool>,
+    /// By stream, the first operation of each call, and the last that is submitted.
+    begun: Vec<Vec<u32>>,
+    last_of: Vec<Option<u32>>,
+    /// The latest end of what is submitted, in the trace, and the last recorded event.
+    pending: Ns,
+    event: Option<Event>,
+    /// The last copy that keeps the session until its end.
+    kept: Option<u32>,
     names_seen: HashSet<u32>,
     functions_seen: HashSet<u32>,
     memory: HostMemory,
-    played: Played,
-    /// Operations that have their dates.
-    done: Vec<bool>,
 }
 
 /// Plays ranks together: each as far as it comes without the others, in turns. Also tells how many collectives did not wait for all of their ranks,
@@ -165,227 +196,228 @@ pub fn play(parts: &[Part<'_>], node: &Node) -> (Vec<Played>, usize) {
         if goes_on {
             continue;
         }
-        let waiting = players.iter().filter_map(Player::waits).min_by_key(|(_, since)| *since);
+        let waiting = players.iter().filter_map(|player| player.device.parked()).min_by_key(|(_, since)| *since);
         let Some((meeting, _)) = waiting else { break };
         halls[meeting as usize].leave();
         early += 1;
     }
-    (players.into_iter().map(|player| player.played).collect(), early)
+    let played = players.into_iter().map(|player| Played { calls: player.calls, ops: player.device.spans });
+    (played.collect(), early)
 }
 
 impl<'a> Player<'a> {
     fn new(rank: usize, Part { job, rules, times }: &'a Part<'a>, node: &'a Node) -> Self {
-        Self {
+        let mut threads = vec![Thread::default(); job.threads];
+        for (call, place) in job.calls.iter().zip(0..) {
+            threads[call.thread as usize].calls.push(place);
+        }
+        let engines = Engines { slots: rules.engines.slots.max(job.at_once), ..rules.engines };
+        let mut player = Self {
             job,
             rank,
             node,
-            taken: 0,
-            launching: None,
             rules,
             times,
             habits: Habits::of(job),
-            threads: vec![Thread::default(); job.threads],
-            streams: job.in_stream.iter().map(|count| Stream::of(*count as usize)).collect(),
-            ended: Latest::new(job.ops.len()),
-            session: vec![0; job.devices],
-            pending: Both::default(),
+            device: Device::new(&job.in_stream, job.threads, job.devices, job.ops.len(), engines),
+            coming: BinaryHeap::new(),
+            waiting: HashMap::new(),
+            calls: vec![Span::default(); job.calls.len()],
+            returned: vec![false; job.calls.len()],
+            begun: vec![Vec::new(); job.streams],
+            last_of: vec![None; job.streams],
+            pending: 0,
             event: None,
-            last: None,
+            kept: None,
             names_seen: HashSet::new(),
             functions_seen: HashSet::new(),
             memory: HostMemory::of(job),
-            played: Played { calls: Vec::with_capacity(job.calls.len()), ops: vec![Span::default(); job.ops.len()] },
-            done: vec![false; job.ops.len()],
-        }
+            threads,
+        };
+        (0..player.threads.len() as u32).for_each(|thread| player.prepare(thread));
+        player
     }
 
-    /// Takes calls until one waits for another rank, or there are no more. Tells whether anything was done.
+    /// Goes on in the order of dates until all wait for another rank, or are done. Tells whether anything was done.
     fn go(&mut self, halls: &mut [Hall]) -> bool {
-        let mut goes_on = false;
-        while let Some(call) = self.job.calls.get(self.taken) {
-            let before = self.launching.map(|launching| launching.next);
-            if self.launching.is_none() {
-                self.take(self.taken, call);
+        let mut goes_on = self.device.meet(halls);
+        loop {
+            while let Some(thread) = self.device.woken.pop() {
+                goes_on = true;
+                self.go_on(thread);
             }
-            if let Some(launching) = self.launching {
-                let whole = self.submit_rest(call, launching, halls);
-                if !whole {
-                    let after = self.launching.map(|launching| launching.next);
-                    return goes_on || after != before;
+            let call = self.coming.peek().map(|Reverse((date, ..))| *date);
+            match (call, self.device.next()) {
+                (Some(call), turn) if turn.is_none_or(|turn| call <= turn) => {
+                    if let Some(Reverse((start, _, thread))) = self.coming.pop() {
+                        self.threads[thread as usize].hidden = None;
+                        self.threads[thread as usize].doing =
+                            Some(Doing { start, end: start, submitted: 0, waits: false, asked: None });
+                        self.go_on(thread);
+                    }
                 }
+                (_, Some(_)) => self.device.turn(halls),
+                _ if self.device.parked().is_none() && self.device.give_up() => {}
+                _ => return goes_on,
             }
-            self.taken += 1;
             goes_on = true;
         }
-        goes_on
     }
 
-    /// The meeting that holds it up, and since when.
-    fn waits(&self) -> Option<(u32, Ns)> {
-        let (meeting, since) = self.launching?.waits?;
-        Some((meeting, since.saturating_add(self.node.later(self.rank))))
-    }
-}
-
-impl Player<'_> {
-    /// Takes a call as far as its operations: those of a launch follow.
-    fn take(&mut self, place: usize, call: &Call) {
-        let own = self.starts(call);
-        let start = if call.traced { own } else { own.max(self.follows(call)) };
-        if matches!(call.change, Change::Gone | Change::GoneWithWork) {
-            return self.skip(call, start);
+    /// Finds out when the next call of a thread begins.
+    fn prepare(&mut self, thread: u32) {
+        let own = &self.threads[thread as usize];
+        let Some(place) = own.calls.get(own.returned).copied() else { return };
+        match self.starts(place, own) {
+            Ok(start) => self.coming.push(Reverse((start, place, thread))),
+            Err(Await::Op(op)) => self.device.await_op(op, thread),
+            Err(Await::Call(call)) => self.waiting.entry(call).or_default().push(thread),
         }
-        let first = self.names_seen.insert(call.name);
-        let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
-        let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
-        let end = match (call.kind, work) {
-            (CallKind::Synchronize(waited), _) => {
-                call.ops.iter().for_each(|op| self.within(*op as usize, call, start));
-                self.wait(call, waited, start)
-            }
-            (_, Some(Work::Copy { .. })) if !is_launch(call.kind) => self.copy(call, start),
-            (_, Some(_)) => {
-                let span = Span { start, end: self.launch(place, call, start, first) };
-                self.launching = Some(Launching { span, next: 0, waits: None });
-                return;
-            }
-            (CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset, None) => {
-                self.launch(place, call, start, first)
-            }
-            _ => self.plain(call, start, creates),
-        };
-        self.returns_after(place, call, Span { start, end });
     }
 
-    /// Notes when a call was made that may create a context.
-    fn returns_after(&mut self, place: usize, call: &Call, span: Span) {
-        let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
-        let end = span.end.saturating_add(if creates { self.rules.context() } else { 0 }).max(span.start);
-        self.returns(call, Span { end, ..span });
+    /// Goes on with a thread that need not wait any more.
+    fn go_on(&mut self, thread: u32) {
+        let own = &self.threads[thread as usize];
+        let Some(mut doing) = own.doing else { return self.prepare(thread) };
+        let Some(place) = own.calls.get(own.returned).copied() else { return };
+        let call = &self.job.calls[place as usize];
+        let over = self.proceed(place, call, &mut doing);
+        self.threads[thread as usize].doing = Some(doing);
+        match over {
+            Ok(end) => self.returns(place, call, Span { start: doing.start, end: end.max(doing.start) }),
+            Err(op) => self.device.await_op(op, thread),
+        }
+    }
+
+    /// Goes on with a call; gives when it returns, or the operation that it waits for.
+    fn proceed(&mut self, place: u32, call: &Call, doing: &mut Doing) -> Result<Ns, u32> {
+        if matches!(call.change, Change::Gone | Change::GoneWithWork) {
+            return Ok(self.skip(call, doing.start));
+        }
+        let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
+        let creates = self.job.beginning.creates.binary_search(&place).is_ok();
+        let end = match (call.kind, work) {
+            (CallKind::Synchronize(waited), _) => self.wait(place, waited, doing)?,
+            (_, Some(Work::Copy { .. })) if !is_launch(call.kind) => self.copy(call, doing)?,
+            (CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset, None) | (_, Some(_)) => {
+                self.launch(place, call, doing)?
+            }
+            _ => self.plain(call, doing, creates)?,
+        };
+        Ok(end.saturating_add(if creates { self.rules.context() } else { 0 }))
     }
 
     /// Notes when a call was made.
-    fn returns(&mut self, call: &Call, span: Span) {
-        self.played.calls.push(span);
-        let returned = Both { played: span.end, traced: call.end() };
-        self.threads[call.thread as usize].free = Some(returned);
-        if self.last.is_none_or(|(last, _)| returned.traced >= last.traced) {
-            self.last = Some((returned, call.thread));
+    fn returns(&mut self, place: u32, call: &Call, span: Span) {
+        (self.calls[place as usize], self.returned[place as usize]) = (span, true);
+        let thread = &mut self.threads[call.thread as usize];
+        (thread.free, thread.doing) = (Some(Both { played: span.end, traced: call.end() }), None);
+        thread.returned += 1;
+        self.prepare(call.thread);
+        for thread in self.waiting.remove(&place).unwrap_or_default() {
+            self.prepare(thread);
         }
     }
 
     /// Leaves out a call that would begin at `start`.
-    fn skip(&mut self, call: &Call, start: Ns) {
-        let free = self.threads[call.thread as usize].free.map_or(start, |free| free.played);
-        let at = if call.change == Change::GoneWithWork { free } else { start };
-        for place in call.ops.iter().map(|place| *place as usize) {
-            let op = &self.job.ops[place];
-            let begins = self.before(op).unwrap_or(0).max(at);
-            self.put(place, op, begins, 0);
+    fn skip(&mut self, call: &Call, start: Ns) -> Ns {
+        for place in &call.ops {
+            let task = Task { ready: start, ..self.task(*place) };
+            self.submit(*place, Task { takes: 0, ..task });
         }
-        if !call.ops.is_empty() {
-            self.begins(call);
+        self.begins(call);
+        start
+    }
+
+    /// An operation in its stream that waits for nothing else.
+    fn task(&self, place: u32) -> Task {
+        let op = &self.job.ops[place as usize];
+        Task {
+            queue: op.stream,
+            stream: op.stream,
+            rank: op.rank,
+            behind: op.behind,
+            overlap: op.before.map_or(0, |before| before.saturating_sub(op.start)),
+            device: op.device,
+            rank_of_all: op.rank_of_all,
+            traced: op.end(),
+            ..Task::default()
         }
-        self.returns(call, Span { start: at, end: at });
+    }
+
+    fn submit(&mut self, place: u32, task: Task) {
+        self.last_of[task.stream as usize] = Some(place);
+        self.pending = self.pending.max(task.traced);
+        self.device.submit(place, task);
+    }
+
+    /// Notes that the operations of a call are submitted, for the queue of their stream.
+    fn begins(&mut self, call: &Call) {
+        let Some(head) = call.ops.first() else { return };
+        self.begun[self.job.ops[*head as usize].stream as usize].push(*head);
     }
 
     /// When a call begins: the gap behind the call before it stays as it was.
-    fn starts(&mut self, call: &Call) -> Ns {
-        let thread = &mut self.threads[call.thread as usize];
-        let hidden = thread.hidden.take();
+    fn starts(&self, place: u32, thread: &Thread) -> Result<Ns, Await> {
+        let call = &self.job.calls[place as usize];
+        let follows = self.habits.follows.get(&place).map(|call| self.returned(*call)).transpose()?;
+        let behind = |last: Both| last.played.saturating_add(self.job.host(call.start - last.traced));
         let Some(free) = thread.free else {
             // A thread that is new was begun by the thread that called last.
-            let after = self.last.filter(|(last, _)| last.traced <= call.start);
-            return after.map_or(call.start, |(last, _)| last.played.saturating_add(call.start - last.traced));
+            let own = follows.map_or(call.start, |last| last.played.saturating_add(call.start - last.traced));
+            return self.not_before(call, own);
         };
+        if call.change == Change::GoneWithWork {
+            return Ok(free.played);
+        }
         let gap = call.start.saturating_sub(free.traced);
         let own = free.played.saturating_add(self.job.host(gap));
-        if let Some(place) = hidden {
-            let op = &self.job.ops[place];
+        if let Some(place) = thread.hidden {
+            let op = &self.job.ops[place as usize];
             if free.traced < op.end() && op.end() <= call.start {
                 let slower = self.rules.completion().saturating_sub(self.rules.completion_off());
                 let later = self.job.host(call.start - op.end());
-                let seen = self.played.ops[place].end.saturating_add(later).saturating_add(slower);
-                return seen.max(free.played);
+                let seen = self.device.span(place)?.end.saturating_add(later).saturating_add(slower);
+                return self.not_before(call, seen.max(free.played));
             }
         }
-        match self.last {
-            Some((last, other))
-                if gap > HAND_OVER
-                    && other != call.thread
-                    && free.traced < last.traced
-                    && last.traced <= call.start =>
-            {
-                last.played.saturating_add(self.job.host(call.start - last.traced)).max(free.played)
-            }
-            _ => own,
-        }
+        self.not_before(call, follows.map_or(own, |last| behind(last).max(free.played)))
     }
 
-    /// When an operation was submitted at least whose call the trace does not have: it moves with the operation that began last before it.
-    fn follows(&self, call: &Call) -> Ns {
+    /// The same of a call that the trace does not have: it moves with the operation that began last before it.
+    fn not_before(&self, call: &Call, own: Ns) -> Result<Ns, Await> {
+        if call.traced {
+            return Ok(own);
+        }
         let (starts, at) = (&self.habits.starts, call.start);
         let upto = starts.partition_point(|(start, _)| *start <= at);
-        let last = starts[..upto].iter().rev().take(NEAR).find(|(_, place)| self.done[*place as usize]);
-        last.map_or(0, |(start, place)| {
-            let (op, span) = (&self.job.ops[*place as usize], self.played.ops[*place as usize]);
-            if op.end() <= at { moved(span.end, op.end(), at) } else { moved(span.start, *start, at) }
-        })
+        let Some((start, place)) = upto.checked_sub(1).map(|last| starts[last]) else { return Ok(own) };
+        let (op, span) = (&self.job.ops[place as usize], self.device.span(place)?);
+        Ok(own.max(if op.end() <= at { moved(span.end, op.end(), at) } else { moved(span.start, start, at) }))
     }
 
-    /// Gives an operation its dates.
-    fn put(&mut self, place: usize, op: &Op, start: Ns, duration: Ns) -> Ns {
-        let end = start.saturating_add(duration);
-        self.played.ops[place] = Span { start, end };
-        self.done[place] = true;
-        let both = Both { played: end, traced: op.end() };
-        self.streams[op.stream as usize].ended.put(op.rank, both);
-        self.ended.put(op.rank_of_all, both);
-        self.pending.join(both);
-        end
+    fn returned(&self, call: u32) -> Result<Both, Await> {
+        let traced = self.job.calls[call as usize].end();
+        let played = self.calls[call as usize].end;
+        if self.returned[call as usize] { Ok(Both { played, traced }) } else { Err(Await::Call(call)) }
     }
 
-    /// Notes when the first operation of a call began, for the queue of its stream.
-    fn begins(&mut self, call: &Call) {
-        let Some(head) = call.ops.first().map(|op| *op as usize) else { return };
-        let (start, begun) = (self.played.ops[head].start, &mut self.streams[self.job.ops[head].stream as usize].begun);
-        begun.push(begun.last().map_or(start, |last| start.max(*last)));
-    }
-
-    /// When what an operation's stream had done before it in the trace is done: if the two overlap in the trace, by as much earlier.
-    fn before(&self, op: &Op) -> Option<Ns> {
-        let ended = self.streams[op.stream as usize].ended.below(op.behind)?.played;
-        Some(ended.saturating_sub(op.before.map_or(0, |before| before.saturating_sub(op.start))))
-    }
-
-    /// The latest of what had ended in the trace by then.
-    fn ended_by(&self, traced: Ns) -> Both {
-        let count = self.job.ends.partition_point(|(end, _)| *end <= traced);
-        self.ended.below(count as u32).unwrap_or_default()
-    }
-
-    /// All that is in progress, with the last event.
-    fn under_way(&self) -> Both {
-        let mut all = self.pending;
-        all.join(self.event.unwrap_or_default());
-        all
-    }
-
-    /// When an operation of another stream lets this one begin, which it did so much later.
-    fn behind(&self, place: u32, later: Ns) -> Ns {
-        let place = place as usize;
-        if self.done[place] { self.played.ops[place].end.saturating_add(later) } else { 0 }
+    /// The operations of other streams that an operation is after, and how long after each it begins.
+    fn others(&self, place: u32) -> Vec<(u32, Ns)> {
+        let op = &self.job.ops[place as usize];
+        let copies = matches!(op.work, Work::Copy { .. });
+        let known = self.job.after.get(&place).into_iter().flatten().map(|other| {
+            let apart = op.start.saturating_sub(self.job.ops[*other as usize].end());
+            let gap = self.rules.gap().saturating_sub(if copies { self.rules.sooner } else { 0 });
+            (*other, if self.job.profiled || !self.rules.simulated { apart.min(gap) } else { gap })
+        });
+        let found = if let Bind::Op(other, later) = op.bind { Some((other, later)) } else { None };
+        known.chain(found.filter(|_| self.job.profiled || !self.rules.simulated)).collect()
     }
 }
 
 const fn is_launch(kind: CallKind) -> bool {
     matches!(kind, CallKind::Launch | CallKind::GraphLaunch)
-}
-
-impl Stream {
-    fn of(count: usize) -> Self {
-        Self { ended: Latest::new(count), begun: Vec::new() }
-    }
 }
 
 impl Habits {
@@ -408,6 +440,29 @@ impl Habits {
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, starts, never_waits }
+        Self { usual, queues, follows: follows(job), starts, never_waits }
     }
+}
+
+/// By call that began right after one of another thread, behind a long gap of its own or as the first of its thread: that one.
+fn follows(job: &Job) -> HashMap<u32, u32> {
+    let mut free: Vec<Option<Ns>> = vec![None; job.threads];
+    let mut last: Option<(Ns, u32)> = None;
+    let mut follows = HashMap::new();
+    for (call, place) in job.calls.iter().zip(0..) {
+        let own = free[call.thread as usize].replace(call.end());
+        if let Some((returned, other)) = last.filter(|(returned, _)| *returned <= call.start) {
+            let waited = own.is_none_or(|free| {
+                let gap = call.start.saturating_sub(free);
+                gap > HAND_OVER && job.calls[other as usize].thread != call.thread && free < returned
+            });
+            if waited {
+                follows.insert(place, other);
+            }
+        }
+        if last.is_none_or(|(returned, _)| call.end() >= returned) {
+            last = Some((call.end(), place));
+        }
+    }
+    follows
 }

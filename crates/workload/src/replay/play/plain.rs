@@ -1,13 +1,13 @@
 //! Calls that neither copy, nor launch, nor wait for the GPU by their name.
 
-use super::{Both, Player, moved};
+use super::{Doing, Event, Player, moved};
 use crate::{
     replay::{
         Ns,
         job::{Call, Job},
         rules::Plain,
     },
-    workload::trace::CallKind,
+    workload::trace::{CallKind, Waited},
 };
 use std::collections::VecDeque;
 
@@ -39,52 +39,53 @@ impl HostMemory {
 
 impl Player<'_> {
     /// When such a call returns.
-    pub(super) fn plain(&mut self, call: &Call, start: Ns, creates: bool) -> Ns {
+    pub(super) fn plain(&mut self, call: &Call, doing: &mut Doing, creates: bool) -> Result<Ns, u32> {
+        let off = self.job.host(call.duration);
+        if !std::mem::replace(&mut doing.waits, true) {
+            doing.end = doing.start.saturating_add(self.slower(call, off, creates));
+        }
+        match call.kind {
+            CallKind::Free => return self.free(call, doing, off),
+            CallKind::EventRecord => self.record(call, doing.end),
+            _ => {}
+        }
+        Ok(doing.end)
+    }
+
+    /// How long it takes by itself, of which the trace says that it is `off`.
+    fn slower(&mut self, call: &Call, off: Ns, creates: bool) -> Ns {
         let gives_back = call.kind == CallKind::Free && (call.failed || self.job.name(call.name).contains("FreeHost"));
         let allocated = gives_back.then(|| self.memory.held.pop_front()).flatten();
         if call.kind == CallKind::HostAllocate {
             // Of one that creates the context the size is not known.
             self.memory.held.push_back(if creates { self.memory.usual } else { call.duration });
         }
-        let slower = |off: Ns| {
-            let (kind, name, failed) = (call.kind, self.job.name(call.name), call.failed);
-            let plain = Plain { kind, name, off, failed, slabs: self.memory.slabs, allocated };
-            if creates { off } else { self.rules.plain(plain) }
-        };
-        let off = self.job.host(call.duration);
-        let own = start.saturating_add(slower(off));
-        match call.kind {
-            CallKind::Free => self.free(call, start, own, slower(off).saturating_sub(off)),
-            CallKind::EventRecord => {
-                self.record(call, own);
-                own
-            }
-            _ => own,
-        }
+        let (kind, name, failed) = (call.kind, self.job.name(call.name), call.failed);
+        let plain = Plain { kind, name, off, failed, slabs: self.memory.slabs, allocated };
+        if creates { off } else { self.rules.plain(plain) }
     }
 
     /// A free waits for all that is in progress.
-    fn free(&self, call: &Call, start: Ns, own: Ns, more: Ns) -> Ns {
-        let pending = self.under_way();
-        // If it returned before all of it had ended, it waited for what had.
-        let pending = if pending.traced <= call.end() { pending } else { self.ended_by(call.end()) };
-        if pending.played <= start {
-            return own;
+    fn free(&mut self, call: &Call, doing: &mut Doing, own: Ns) -> Result<Ns, u32> {
+        let pending = self.target(call, Waited::Device, doing)?;
+        if pending.played <= doing.start {
+            return Ok(doing.end);
         }
+        let more = doing.end.saturating_sub(doing.start).saturating_sub(own);
         let off = self.rules.completion_off();
         let seen = if pending.traced.saturating_add(off) > call.start {
             let slower = self.rules.completion().saturating_sub(off);
             moved(pending.played, pending.traced, call.end()).saturating_add(slower)
         } else {
-            pending.played.saturating_add(self.rules.completion()).saturating_add(self.job.host(call.duration))
+            pending.played.saturating_add(self.rules.completion()).saturating_add(own)
         };
-        own.max(seen.saturating_add(more))
+        Ok(doing.end.max(seen.saturating_add(more)))
     }
 
     /// An event comes when what was submitted before it has ended.
     fn record(&mut self, call: &Call, returned: Ns) {
-        let played = returned.saturating_add(self.rules.event()).max(self.pending.played);
         let idle = call.end().saturating_add(crate::replay::rules::ns(self.rules.calls.event.off));
-        self.event = Some(Both { played, traced: idle.max(self.pending.traced) });
+        let date = returned.saturating_add(self.rules.event());
+        self.event = Some(Event { upto: self.device.count(), date, traced: idle.max(self.pending) });
     }
 }
