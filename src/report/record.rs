@@ -324,6 +324,7 @@ pub(super) mod tests {
                 keys: None,
                 tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
                 failed_messages: Vec::new(),
+                steps: Vec::new(),
             }],
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
             errors: Vec::new(),

@@ -3,7 +3,7 @@
 use super::{draw, text};
 use sealsim::{
     config::Layers,
-    replay::{Causes, Job, Node, Part, Rules, Times, import, play},
+    replay::{Job, Node, Part, Rules, Times, import, play},
     sim::Control,
     validate::measured::{Measured, Mode, nvbandwidth},
     workload::trace::{self, Input},
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 /// Every event is counted; what is read can be played, off and with the calls of confidential computing, and no call ends before it begins. Equal ranks are played alike.
 pub fn profile(input: &[u8]) {
-    static RULES: OnceLock<Rules> = OnceLock::new();
+    static RULES: OnceLock<[Rules; 2]> = OnceLock::new();
     let trace = match trace::read(Input::Bytes { name: "in", bytes: input }, None, &mut |_, _| Control::Continue) {
         Ok(trace) => trace,
         Err(error) => return draw(error),
@@ -21,10 +21,10 @@ pub fn profile(input: &[u8]) {
     let job = Job::of(&trace, 1_400);
     let rules = RULES.get_or_init(|| {
         let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
-        Rules { calls: machine.calls.unwrap(), secure: true, free: Causes::default() }
+        [false, true].map(|secure| Rules::of(&machine, secure).unwrap())
     });
-    for secure in [false, true] {
-        let part = Part { job: &job, rules: Rules { secure, ..rules.clone() }, times: Times::default() };
+    for rules in rules {
+        let part = Part { job: &job, rules: rules.clone(), times: Times::default() };
         // Two ranks that are equal wait for each other nowhere.
         let node = Node::of(&[(&trace, &job), (&trace, &job)]);
         let (ranks, _) = play(&[part.clone(), part], &node);

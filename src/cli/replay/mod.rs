@@ -17,11 +17,15 @@ use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     pool,
     replay::{
-        Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
-        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Tried, WHOLE, WhatIf, Work, advice,
-        breakdown, in_step_time, operations, row, try_change,
+        Advice, Answer, Baseline, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question,
+        RankFigures, ReplayError, Session, Share, Simulator, Start, StepFigures, StepTimeError, Steps, Tried, WHOLE,
+        WhatIf, Work, advice, breakdown, doubts, in_step_time, known_as, operations, row, try_change,
     },
-    report::{SCHEMA_VERSION, plot::drawing::Drawing, replay::Document},
+    report::{
+        SCHEMA_VERSION,
+        plot::drawing::Drawing,
+        replay::{Document, LoopedRun},
+    },
     sim::Control,
     system::RunError,
     units::Femtos,
@@ -103,6 +107,10 @@ pub struct Arguments {
     /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
     #[arg(long, value_enum, default_value_t)]
     start: StartArgument,
+    /// What the program without CC has its copies from: the profile, or the machine. Left out: the machine, where the GPU of the profile is another or
+    /// its copies differ by 5 % of its time or more
+    #[arg(long, value_enum)]
+    off: Option<OffArgument>,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -116,6 +124,15 @@ pub struct Arguments {
     format: ReplayFormat,
     #[command(flatten)]
     outputs: Outputs,
+}
+
+/// Whose copies the program has without confidential computing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OffArgument {
+    /// Those of the profile
+    Profile,
+    /// Those of the machine, as simulated
+    Machine,
 }
 
 /// How the profile is taken to begin.
@@ -197,6 +214,9 @@ pub(super) fn submission(machine: &Resolved) -> Result<u64, Failure> {
     Ok(calls.submission.off.0 / 1_000_000)
 }
 
+/// From this share of the time on by which copies of the profile and of the machine differ, they are those of another machine: assumed.
+const APART: f64 = 0.05;
+
 /// What is to be played, and where.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
@@ -209,6 +229,9 @@ struct Asked<'a> {
     /// Changes that are asked for by name.
     what_if: &'a [String],
     tried: &'a [(&'a str, Resolved)],
+    off: Option<OffArgument>,
+    /// Whether the GPU of the profile is another than the machine's.
+    elsewhere: bool,
     /// Whether anybody sees how far it is.
     watched: bool,
     /// Whether changes that are asked for by name are drawn.
@@ -221,6 +244,8 @@ struct Parts {
     advice: Vec<Advice>,
     what_if: Vec<WhatIf>,
     assumed: Vec<String>,
+    /// What is to be known before any figure.
+    notices: Vec<String>,
     /// Changed programs that are drawn.
     drawn: Vec<Tried>,
 }
@@ -231,12 +256,26 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
     let job = ranks[0].1;
     let mut questions = ranks.iter().map(|(_, job)| Question::new(job, machine, simulator).map_err(failed));
     let question = questions.next().unwrap_or_else(|| Question::new(job, machine, simulator).map_err(failed))?;
-    let question = question.beside(questions.collect::<Result<_, _>>()?, asked.node.clone());
+    let mut question = question.beside(questions.collect::<Result<_, _>>()?, asked.node.clone());
+    question.baseline = asked.baseline(&question);
     if asked.watched {
         simulator.known.watch(work(&question, machine, designs));
     }
-    let off = question.off(machine).map_err(failed)?;
+    let as_it_was = question.as_it_was(machine).map_err(failed)?;
+    let mut notices = job.notices(as_it_was.played.device_time());
+    let off = if !job.profiled {
+        question.off(machine).map_err(failed)?
+    } else if question.baseline == Baseline::Machine {
+        let why = "Without CC, too, copies are those of the machine, as the profile comes from another one; --off profile takes its own.";
+        notices.push(why.to_owned());
+        question.off(machine).map_err(failed)?
+    } else {
+        as_it_was
+    };
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
+    if !job.no_slowdown {
+        notices.extend(doubts(&question, machine, (&off.played, &cc.played)).map_err(failed)?);
+    }
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
     let (mut rows, mut drawn) = (Vec::new(), Vec::new());
     for name in asked.changes() {
@@ -263,7 +302,7 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
     let secure: Vec<_> = machines.filter(|(_, machine)| machine.confidential_computing).collect();
     let assumed = question.assumed(&secure);
     let what_if = if asked.what_if.is_empty() { Vec::new() } else { rows };
-    Ok((runs, Parts { shares, advice, what_if, assumed, drawn }))
+    Ok((runs, Parts { shares, advice, what_if, assumed, notices, drawn }))
 }
 
 fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {
@@ -272,6 +311,17 @@ fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Qu
 }
 
 impl<'a> Asked<'a> {
+    /// What the program with confidential computing is compared with.
+    fn baseline(&self, question: &Question<'_>) -> Baseline {
+        let machine = self.elsewhere || question.copies_apart() > APART;
+        match self.off {
+            _ if !question.job.profiled => question.baseline,
+            Some(OffArgument::Machine) => Baseline::Machine,
+            None if machine => Baseline::Machine,
+            _ => Baseline::Profile,
+        }
+    }
+
     /// What is taken for true of several ranks.
     fn together(&self, runs: &[Run]) -> Vec<String> {
         if self.ranks.len() < 2 {
@@ -297,7 +347,7 @@ impl<'a> Asked<'a> {
     fn changes(&self) -> impl Iterator<Item = &'a str> {
         let all = self.what_if.is_empty() || self.what_if.iter().any(|one| one == "all" || one == "changes");
         let what_if = self.what_if;
-        let named = move |name: &str| what_if.iter().any(|one| one == name);
+        let named = move |name: &str| what_if.iter().any(|one| known_as(one) == name);
         let single = CHANGES.iter().map(|(name, ..)| *name).filter(move |name| all || named(name));
         single.chain(what_if.iter().map(String::as_str).filter(|names| names.contains('+')))
     }
@@ -311,14 +361,19 @@ impl<'a> Asked<'a> {
 const INFLATED: &str = "The host decides how long a step is, and the time of the profiler is in the host's: the program alone is faster, and what \
                         shortens the host gains less. --step-time TIME, measured without the profiler, leaves it out.";
 
+/// Whether a mean says little of steps: it is four times the median.
+const fn uneven(step: &StepFigures) -> bool {
+    step.median_ns > 0 && step.mean_ns / 4 >= step.median_ns
+}
+
 /// What is printed of these runs; of calls, those at the places `listed`.
 fn shown(asked: Asked<'_>, runs: &[Run], parts: Parts, listed: &[usize]) -> Document {
     let Asked { ranks, machine, designs, tried, .. } = asked;
     let (trace, job) = ranks[0];
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
-    // What calls that wait or copy cost in a program with managed memory, and so what the whole is made of, is not known.
-    let known = ranks.iter().all(|(_, job)| job.managed.is_none());
-    let mut notices = job.notices(off.device_time());
+    // What calls that wait or copy cost, and so what the whole is made of, is not always known.
+    let known = ranks.iter().all(|(_, job)| !job.no_slowdown);
+    let mut notices = parts.notices;
     let collectives = job.ops.iter().any(|op| matches!(op.work, Work::Collective(_)));
     let rests_on: &[_] = if collectives { &[Part::Copies, Part::Collectives] } else { &[Part::Copies] };
     let cautions = summary::cautions(&machine.machine.name, rests_on);
@@ -328,6 +383,14 @@ fn shown(asked: Asked<'_>, runs: &[Run], parts: Parts, listed: &[usize]) -> Docu
         notices.extend(machine.does_not_close().map(|sentence| format!("{name} {sentence}")));
     }
     let steps = job.steps.as_ref().filter(|_| known).map(|steps| document::looped(steps, job, runs));
+    let uneven = steps.iter().flat_map(|steps| &steps.runs).find(|run| uneven(&run.figures));
+    notices.extend(uneven.map(|LoopedRun { name, figures: step }| {
+        let [mean, median] = [step.mean_ns, step.median_ns].map(|ns| ns as f64 / 1e6);
+        format!(
+            "A few steps are much longer than the others: in the run {name} a step takes {mean:.3} ms in the mean, and {median:.3} ms in the median. \
+             Slow-downs of steps are those of the mean; pictures show the step of median length."
+        )
+    }));
     let inflated = steps.as_ref().and_then(|steps| steps.runs.first()).is_some_and(|off| off.figures.host_bound)
         && job.profiled
         && job.host_ppm == WHOLE;
@@ -445,7 +508,7 @@ impl Arguments {
     fn tried(&self, hw: &str) -> Result<Vec<(&'static str, Resolved)>, Failure> {
         let designs: Vec<&'static str> = Shipped::names(Role::Design).collect();
         for name in &self.what_if {
-            let changes = CHANGES.iter().map(|(name, ..)| *name);
+            let changes = CHANGES.iter().map(|(name, ..)| *name).chain(["read-back-worker"]);
             let known: Vec<&str> = changes.clone().chain(designs.iter().copied()).chain(["changes", "all"]).collect();
             let is_known = |part: &str| changes.clone().any(|change| change == part);
             if !known.contains(&name.as_str()) && !name.split('+').all(is_known) {

@@ -105,6 +105,8 @@ impl<'a> Plan<'a> {
             designs: &self.designs,
             what_if: &self.arguments.what_if,
             tried: &self.tried,
+            off: self.arguments.off,
+            elsewhere: self.arguments.elsewhere(&read.traces[0], &self.machine).is_some(),
             watched,
             draws,
         };
@@ -158,7 +160,8 @@ impl Found {
         let steps = own.steps.as_ref()?;
         let off = span(steps, (own, &self.runs[0].answer.played))?.duration().max(1);
         let span = span(steps, (job, played))?;
-        Some((Timeline::of_step(job, played, span), Some(span.duration() as f64 / off as f64)))
+        let slowdown = (span.duration() > 0).then(|| span.duration() as f64 / off as f64);
+        Some((Timeline::of_step(job, played, span), slowdown))
     }
 
     /// A page with what is drawn on it: the step where there is a loop, and the whole.
@@ -185,7 +188,7 @@ impl Found {
     pub fn drawing(&self, title: &str, job: &Job) -> Drawing {
         let step = self.step(job);
         let off = self.runs[0].answer.played.device_time().max(1);
-        let known = job.managed.is_none();
+        let known = !job.no_slowdown;
         let runs = self.runs.iter().map(|run| (run.name.as_str(), job, &run.answer.played));
         let changed = self.changed.iter().map(|tried| (tried.row.name.as_str(), &tried.job, &tried.played));
         let drawn = runs.chain(changed).filter_map(|(name, changed, played)| {

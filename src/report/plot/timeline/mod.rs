@@ -110,7 +110,8 @@ fn band(drawing: &mut Drawing, run: &Run<'_>, columns: Columns, top: usize) {
     } else {
         match run.slowdown {
             Some(slowdown) => format!("{name}: {end}, {slowdown:.3} times as long as off"),
-            None => format!("{name}: what managed memory costs is not modelled"),
+            None if run.timeline.end == 0 => format!("{name}: nothing is left of the step"),
+            None => format!("{name}: how long it takes is not modelled"),
         }
     };
     let (first, mut low) = (top + LINE, top + LINE);

@@ -357,7 +357,7 @@ mod tests {
                 let copy = &program.copies[copy];
                 format!("{:?}{}:{}", copy.direction, step.stream, copy.bytes)
             }
-            Operation::Task(_) => format!("K{}", step.stream),
+            Operation::Task(_) | Operation::Graph { .. } => format!("K{}", step.stream),
             Operation::Sync => format!("S{}", step.stream),
             ref other => format!("{other:?}"),
         };

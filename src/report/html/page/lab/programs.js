@@ -53,10 +53,12 @@ function programs({ choices, kept, keep }) {
   function shown(command, answer, svg, query) {
     const rows = answer.what_if ?? [];
     const looped = answer.steps?.runs;
-    const runs = (looped ?? answer.runs).map((run) => ({ name: run.name, ns: run.mean_ns ?? run.end_ns, over: run.slowdown_over_off, idle: run.gpu_idle_ns, bound: run.host_bound }));
+    // A mean that a few steps decide is no step that the picture could show.
+    const uneven = looped?.some((run) => run.mean_ns >= 4 * run.median_ns);
+    const runs = (looped ?? answer.runs).map((run) => ({ name: run.name, ns: (uneven ? run.median_ns : run.mean_ns) ?? run.end_ns, over: uneven ? run.median_ns / looped[0].median_ns : run.slowdown_over_off, idle: run.gpu_idle_ns, bound: run.host_bound }));
     const off = runs[0];
     const together = rows.find((row) => row.name === [...choices.changes].map((one) => one.name).filter((name) => state.changes.has(name)).join("+"));
-    if (together && off.ns) runs.push({ name: `cc, ${together.name}`, ns: together.step_ns ?? together.ns, over: (together.step_ns ?? together.ns) / off.ns, same: together.off_step_ns });
+    if (together && off.ns && !uneven) runs.push({ name: `cc, ${together.name}`, ns: together.step_ns ?? together.ns, over: (together.step_ns ?? together.ns) / off.ns, same: together.off_step_ns });
     const says = (value, show) => (value === null || value === undefined ? "" : show(value));
     const tiles = runs.map((run) => tile(nanos(run.ns), run === off ? `${run.name}: ${looped ? "a step" : "the run"} without CC` : `${run.name}: ${run.over ? times(run.over) : "not known"}${run.same ? ` of off; off with the same takes ${nanos(run.same)}` : ""}`));
     const loss = answer.breakdown.filter((share) => (share.per_step_ns ?? share.ns) > 0).sort((a, b) => (b.per_step_ns ?? b.ns) - (a.per_step_ns ?? a.ns))[0];
