@@ -26,6 +26,8 @@ mod headlines;
 mod lockstep;
 mod new_machine;
 mod parts;
+#[path = "../workloads/players.rs"]
+mod players;
 mod ranges;
 mod registers;
 mod runs;

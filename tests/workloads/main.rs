@@ -13,6 +13,7 @@
 //! | `tenants` | who waits for whom |
 //! | `table` | the tables of workloads and designs |
 //! | `replay`, `awkward` | profiles of programs, and made by hand, played again |
+//! | `players` | the machine against the replay: dates of random programs, ends of shipped ones |
 //! | `node` | ranks of one job, replayed together |
 //! | `serving` | a serving loop against measured times between tokens; steps, host threads, changes that are played |
 //! | `sampling` | sampled timing against runs of all of the work |
@@ -24,6 +25,7 @@ mod ddp;
 mod fastrack;
 mod guessed;
 mod node;
+mod players;
 mod replay;
 mod sampling;
 mod serving;

@@ -185,7 +185,7 @@ fn equal_ranks_are_played_as_one_of_them_expanded_and_share_the_host() {
 #[test]
 fn ranks_that_wait_for_each_other_in_a_circle_go_on_and_it_is_counted() {
     let of = |number: u32, first: u32| {
-        let does = [(0, Does::Kernel(300)), (first, Does::Collective(first)), (1 - first, Does::Collective(1 - first))];
+        let does = [(0, Does::Kernel(300)), (0, Does::Collective(first)), (0, Does::Collective(1 - first))];
         rank(number, 0, &does)
     };
     let early = |traces: [Trace; 2]| {
