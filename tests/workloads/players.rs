@@ -373,9 +373,12 @@ fn shipped_workloads_end_alike() {
             let end = |of: fn(&Both) -> u64| found.iter().map(of).max().unwrap() as f64;
             let apart = 100.0 * (end(|both| both.replay.1) / end(|both| both.run.1) - 1.0);
             println!("{} {secure}: {apart:+.2} %", shipped.name);
-            // Not explained: of its pages, which the last-level cache just does not hold, more are there than in the replay.
-            let most = if shipped.name == "y-plane" { 2.5 } else { 2.0 };
-            outside.extend((apart.abs() > most).then(|| format!("{} {secure}: {apart:+.2} %", shipped.name)));
+            if shipped.name == "y-plane" && secure {
+                // Missed, and not explained: 2 % were asked for.
+                assert!((-2.5..-2.0).contains(&apart), "the gap has changed: {apart:+.2} %");
+                continue;
+            }
+            outside.extend((apart.abs() > 2.0).then(|| format!("{} {secure}: {apart:+.2} %", shipped.name)));
         }
     }
     assert!(outside.is_empty(), "{outside:?}");
