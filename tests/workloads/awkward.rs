@@ -2,7 +2,7 @@
 
 use super::replay::{asked, device_time, figures};
 use sealsim::{
-    replay::Causes,
+    replay::{Causes, what_if},
     sim::Control,
     workload::trace::{self, Input, Trace},
 };
@@ -161,4 +161,63 @@ fn sums_of_times_do_not_wrap() {
     events.extend((1..700).map(|thread| host_event("cudaMalloc", thread, 1.0, 2.7e13, 10 + thread)));
     let [off, _] = figures(&of_events(&events));
     assert_eq!(off.host_call_ns, Some(u64::MAX));
+}
+
+/// A loop that reads a token back, on the stream of its kernels or on one of its own behind them; half of the host's work needs no token.
+fn token_loop(stream: u32) -> Trace {
+    let turns = (0..10).map(|turn| (10_036.0 * f64::from(turn), 10 * turn));
+    let events = turns.flat_map(|(at, number)| {
+        [
+            host_event("cudaLaunchKernel", 1, at, 4.0, number + 1),
+            gpu_event("forward", 7, at + 8.0, 10_000.0, number + 1),
+            host_event("cudaMemcpyAsync", 1, at + 20.0, 4.0, number + 2),
+            gpu_event("Memcpy DtoH (Device -> Pinned)", stream, at + 10_010.0, 3.0, number + 2),
+            host_event("cudaStreamSynchronize", 1, at + 5_024.0, 4_991.0, number + 3),
+        ]
+    });
+    of_events(&events.collect::<Vec<_>>())
+}
+
+#[test]
+fn a_read_back_behind_another_stream_holds_its_caller_as_one_on_the_same_stream_does() {
+    let slowdown = |stream| figures(&token_loop(stream))[1].slowdown_over_off.unwrap();
+    let (same, own) = (slowdown(7), slowdown(20));
+    // By hand: 5 ms of the host's work come behind 10 ms of the GPU's, in all steps but the last.
+    assert!((own / same - 1.0).abs() < 1e-3 && own > 1.4, "{own} {same}");
+    asked(&token_loop(20), |question, machine| {
+        let cc = question.secure(machine, Causes::default()).unwrap().played;
+        let rows = what_if(question, machine, &cc, |name| name == "copy-thread").unwrap();
+        assert!(rows[0].gain > 0.28, "{:?}", rows[0]);
+    });
+}
+
+#[test]
+fn a_read_back_that_waits_for_its_kernel_does_not_hold_the_session() {
+    let events = [
+        host_event("cudaLaunchKernel", 1, 0.0, 4.0, 1),
+        gpu_event("forward", 7, 8.0, 10_000.0, 1),
+        host_event("cudaMemcpyAsync", 2, 20.0, 4.0, 2),
+        gpu_event("Memcpy DtoH (Device -> Pinned)", 7, 10_010.0, 3.0, 2),
+        host_event("cudaStreamSynchronize", 2, 26.0, 9_990.0, 3),
+        host_event("cudaMemcpyAsync", 1, 100.0, 4.0, 4),
+        gpu_event("Memcpy HtoD (Pinned -> Device)", 9, 106.0, 3.0, 4),
+    ];
+    asked(&of_events(&events), |question, machine| {
+        let played = question.secure(machine, Causes::default()).unwrap().played;
+        let upload = question.job.calls.iter().zip(&played.calls).find(|(call, _)| call.start == 100_000).unwrap().1;
+        assert!(upload.duration() < 200_000, "{upload:?}");
+    });
+}
+
+#[test]
+fn launches_of_many_functions_cost_in_a_warm_profile_what_those_of_one_do() {
+    let launches = |distinct: bool| {
+        let events = (0..100).flat_map(|number| {
+            let (at, name) = (10.0 * f64::from(number), if distinct { format!("k{number}") } else { "k".to_owned() });
+            [host_event("cudaLaunchKernel", 1, at, 5.0, number + 1), gpu_event(&name, 7, at + 7.0, 3.0, number + 1)]
+        });
+        figures(&of_events(&events.collect::<Vec<_>>()))[1].slowdown_over_off.unwrap()
+    };
+    let (one, many) = (launches(false), launches(true));
+    assert!((many / one - 1.0).abs() < 1e-3 && many > 1.5, "{many} {one}");
 }

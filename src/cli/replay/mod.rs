@@ -585,7 +585,9 @@ pub(super) fn failed(error: ReplayError) -> Failure {
             "{error}"
         )),
         ReplayError::Run(ref run) if matches!(**run, RunError::Build(_)) => Failure::Config(miette!("{error}")),
-        ReplayError::Collective(_) | ReplayError::Written => Failure::Config(miette!("{error}")),
+        ReplayError::Collective(_) | ReplayError::Written | ReplayError::Kernels { .. } => {
+            Failure::Config(miette!("{error}"))
+        }
         ReplayError::Run(_) => Failure::Simulation(miette!("{error}")),
         ReplayError::Lost { .. } => Failure::Verification(miette!("{error}")),
     }

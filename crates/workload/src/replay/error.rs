@@ -3,6 +3,9 @@
 use crate::{config::Refusal, sim::SimulationError, system::RunError, workload::collective::CollectiveError};
 use thiserror::Error;
 
+/// Kernels of a workload file that are replayed at most.
+pub(super) const MOST_KERNELS: u64 = 1 << 24;
+
 /// Why a job cannot be played.
 #[derive(Debug, Error)]
 pub enum ReplayError {
@@ -21,6 +24,11 @@ pub enum ReplayError {
     /// A workload has collectives, whose hosts wait for each other.
     #[error("a workload with collectives cannot be replayed: `sealsim run --workload` plays it")]
     Written,
+    /// A workload has more kernels than are played.
+    #[error(
+        "the workload launches {kernels} kernels: at most {MOST_KERNELS} are replayed, and `sealsim run --workload` takes a graph as one"
+    )]
+    Kernels { kernels: u64 },
     /// A copy was not delivered.
     #[error("the machine did not deliver a copy of {bytes} bytes")]
     Lost { bytes: u64 },

@@ -6,7 +6,7 @@
 use super::{
     Ns, Way,
     copies::{CopyKey, CopyTime, Simulator, times},
-    error::ReplayError,
+    error::{MOST_KERNELS, ReplayError},
     play::{
         Span,
         device::{Device, Engines, Task},
@@ -41,6 +41,10 @@ pub fn written(
     }
     if steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. })) {
         return Err(ReplayError::Written);
+    }
+    let kernels = steps.iter().map(|step| u64::from(operations(step))).fold(0, u64::saturating_add);
+    if kernels > MOST_KERNELS {
+        return Err(ReplayError::Kernels { kernels });
     }
     let off = MachineSpec { confidential_computing: false, ..machine.machine.of_gpu(0) };
     let keys = keys(steps, copies);
