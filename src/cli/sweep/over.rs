@@ -15,7 +15,8 @@ pub(super) struct OverArguments {
     pub work: WorkArguments,
     #[command(flatten)]
     pub sample: SampleArgument,
-    /// Draw every number that states a range N times within it, 200 if N is left out, the same draws for all points, and give figures the interval from 5 to 95 %
+    /// Draw every number that states a range, and that no axis, design or `--set` states, N times within it, 200 if N is left out, the same draws for all
+    /// points, and give figures the interval from 5 to 95 %
     /// of the draws: columns that end with _low and _high. `sealsim pareto` then says how certain the members of a front are
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "200", value_parser = clap::value_parser!(u32).range(20..=2_000))]
     pub uncertainty: Option<u32>,

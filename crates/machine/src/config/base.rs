@@ -27,7 +27,7 @@ use super::rates;
 use super::resolved::{Resolved, take_stock};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
-use crate::files::Refusal;
+use crate::files::{Place, Refusal};
 use serde_json::{Map, Value as Json};
 use std::{
     collections::HashMap,
@@ -100,6 +100,22 @@ impl Base {
     /// What it was resolved from.
     pub const fn layers(&self) -> &Layers {
         &self.layers
+    }
+
+    /// What the machine states and no design lies over, as it is without any design: values and ranges. What follows from a design's values is the
+    /// design's. A setting, which lies over all designs, takes part in the machine here: it has no range.
+    pub fn of_machine(&self) -> Vec<Parameter> {
+        let alone = self.layers.without_designs();
+        let Ok(stack) = alone.machine_stack() else { return Vec::new() };
+        let is_same = |one: &Parameter, other: &Parameter| {
+            let [here, there] = [&self.stack, &stack].map(|stack| stack.values.at(&one.path)?.place.as_ref());
+            let at = |place: &Place| (place.source.origin.clone(), place.span.clone());
+            one.value == other.value && here.map(at) == there.map(at)
+        };
+        // A setting may need the table of a design: then ranges are as with that.
+        let parameters = stack.fill().map_or_else(|_| self.resolved.parameters.clone(), |alone| alone.parameters);
+        let own = |one: &Parameter| self.resolved.parameter(&one.path).is_some_and(|with| is_same(one, with));
+        parameters.into_iter().filter(own).collect()
     }
 
     /// The machine with settings, as `--set` takes them, on top.

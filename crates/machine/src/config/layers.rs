@@ -54,6 +54,11 @@ impl Layers {
         self
     }
 
+    /// Without the designs; settings stay.
+    pub(super) fn without_designs(&self) -> Self {
+        Self { overlays: Vec::new(), ..self.clone() }
+    }
+
     /// Sets one value, as `path=value`, above all files.
     pub fn set(mut self, setting: impl Into<String>) -> Self {
         self.settings.push(setting.into());

@@ -10,7 +10,6 @@ use crate::system::RunError;
 use crate::table::{Point, PointRow};
 use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
 
 type Cells = BTreeMap<String, Value>;
 
@@ -73,15 +72,13 @@ impl Study {
         observer: Observed<'_>,
     ) -> Result<Option<Numbers>, CompareError> {
         let Some(draws) = self.spec.uncertainty else { return Ok(Some(Numbers::new())) };
-        let design = point.value("design");
-        let base = self.base(design);
-        let known = {
-            let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-            let of = || Arc::new(MachineDraws::of(base, workload.calls_collectives(), draws));
-            Arc::clone(drawn.entry(design.map(str::to_owned)).or_insert_with(of))
+        let of = || {
+            let axes: Vec<_> = self.spec.axis.iter().map(|axis| axis.path.as_str()).collect();
+            MachineDraws::of(self.designs.values().chain([&self.base]), &axes, workload.calls_collectives(), draws)
         };
+        let drawn = self.drawn.get_or_init(of);
         let what = (SWEEP, (workload, self.spec.sample));
-        known.figures(base.layers().clone(), &Self::settings_of(point), what, observer)
+        drawn.figures(self.base(point.value("design")).layers().clone(), &Self::settings_of(point), what, observer)
     }
 
     /// The cells of the columns of [`SWEEP`] that apply.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 pub(super) const DOCUMENT: Document = Document {
@@ -193,8 +193,8 @@ pub struct Study {
     pub(super) designs: BTreeMap<String, Base>,
     /// Outcomes that points share.
     pub(super) shared: Shared,
-    /// Draws that points of one design share.
-    pub(super) drawn: Arc<Mutex<BTreeMap<Option<String>, Arc<MachineDraws>>>>,
+    /// Draws that all points share.
+    pub(super) drawn: Arc<OnceLock<MachineDraws>>,
 }
 
 impl Study {

@@ -7,8 +7,13 @@
 //!        how often a design is faster than another, draw by draw <---------------------------------+
 //! ```
 //!
+//! **Designs are compared alike.** What a design states (a shipped one, a user's file, `--set`) is a choice, and is pinned; what only the machine states is
+//! not known, and is drawn. What one design of a comparison states is pinned in all of them: in the others it is as the machine states it. So a parameter
+//! that is drawn has one value in a draw, in every design. Where a value makes no machine with some design, it moves for all of them. A design's own range
+//! is for `sensitivity`, which asks what of a design matters.
+//!
 //! Rates and times of a copy are then wider by what the fitted model leaves (`residuals`), which is common to all designs: it cancels in gains and in pairs.
-//! Draws of different parameters are independent: no fit of this repository states a correlation. `sensitivity` draws the same.
+//! Draws of different parameters are independent: no fit of this repository states a correlation.
 
 mod residual;
 
@@ -127,7 +132,7 @@ impl<'c> Plan<'c> {
     ) -> Result<Self, CompareError> {
         let variant = |candidate: &&Candidate| {
             let base = candidate.layers.clone().base()?;
-            Ok::<_, CompareError>(Variant { name: candidate.name.clone(), base, against: 0 })
+            Ok::<_, CompareError>(Variant::of_machine(candidate.name.clone(), base))
         };
         let variants = candidates.iter().map(variant).collect::<Result<Vec<_>, _>>()?;
         let (ranges, points) = drawn(&variants, work.calls_collectives(), draws, threads);
@@ -203,10 +208,14 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// What is drawn for machines, and where. What no run looks at is not drawn: `calls` are those of profiles, and `fabric` is of collectives.
+/// What is drawn for machines, and where: what none of their designs states. What no run looks at is not drawn: `calls` are those of profiles, and `fabric` is
+/// of collectives.
 fn drawn(variants: &[Variant], collectives: bool, draws: Draws, threads: usize) -> (Vec<Range>, Vec<Drawn>) {
     let (mut ranges, _) = varied(variants);
-    ranges.retain(|range| !range.path.starts_with("calls.") && (collectives || !range.path.starts_with("fabric.")));
+    ranges.retain(|range| {
+        let looked_at = !range.path.starts_with("calls.") && (collectives || !range.path.starts_with("fabric."));
+        looked_at && range.applies.iter().all(|applies| *applies)
+    });
     let points = draw::hypercube(&ranges, draws.count, draws.seed);
     let repaired = |point: &Vec<_>| Ok::<_, Infallible>(draw::repaired(variants, &ranges, point));
     let Ok(points) = pool::map(&points, threads, |_| 0, repaired);
@@ -216,7 +225,7 @@ fn drawn(variants: &[Variant], collectives: bool, draws: Draws, threads: usize) 
 /// What draws give, by figure: a number for each, none where the draw gave no answer.
 pub(super) type Numbers = BTreeMap<String, Vec<Option<f64>>>;
 
-/// Draws for one machine, which others that differ from it in a few settings share.
+/// Draws for some designs over a machine, which those with a few settings on them share.
 #[derive(Debug)]
 pub(super) struct MachineDraws {
     ranges: Vec<Range>,
@@ -225,14 +234,20 @@ pub(super) struct MachineDraws {
 }
 
 impl MachineDraws {
-    pub fn of(base: &Base, collectives: bool, draws: Draws) -> Self {
-        let variants = [Variant { name: String::new(), base: base.clone(), against: 0 }];
+    /// The paths that are `chosen` are pinned, as what a design states.
+    pub fn of<'b>(bases: impl Iterator<Item = &'b Base>, chosen: &[&str], collectives: bool, draws: Draws) -> Self {
+        let variant = |base: &Base| {
+            let mut variant = Variant::of_machine(String::new(), base.clone());
+            variant.parameters.retain(|one| !chosen.contains(&one.path.as_str()));
+            variant
+        };
+        let variants: Vec<_> = bases.map(variant).collect();
         let (ranges, points) = drawn(&variants, collectives, draws, pool::threads());
         Self { ranges, points, technology: draw::parts("technology", draws.count, draws.seed).collect() }
     }
 
-    /// The figures with ends of some work, on the machine with `settings`, which are not drawn. A draw that they contradict is moved to the nearest that
-    /// makes a machine. None if it was stopped.
+    /// The figures with ends of some work, on the machine with `settings`, whose paths were `chosen`. A draw that they contradict is moved to the nearest
+    /// that makes a machine. None if it was stopped.
     pub fn figures(
         &self,
         machine: Layers,
@@ -241,15 +256,11 @@ impl MachineDraws {
         observer: &(dyn Fn() -> Control + Sync),
     ) -> Result<Option<Numbers>, CompareError> {
         let base = settings.iter().fold(machine, |layers, setting| layers.set(setting)).base()?;
-        let variants = [Variant { name: "a draw".to_owned(), base, against: 0 }];
-        let set =
-            |path: &str| settings.iter().any(|setting| setting.split_once('=').is_some_and(|(own, _)| own == path));
-        let free: Vec<bool> = self.ranges.iter().map(|range| !set(&range.path)).collect();
+        let variants = [Variant { name: "a draw".to_owned(), base, against: 0, parameters: Vec::new() }];
         let list: Vec<_> = list.iter().copied().filter(|figure| figure.has_ends()).collect();
         let mut numbers: Numbers = list.iter().map(|figure| (figure.name.to_owned(), Vec::new())).collect();
         for (point, technology) in self.points.iter().zip(&self.technology) {
-            let own: Vec<_> = point.settings.iter().copied().filter(|(place, _)| free[*place]).collect();
-            let drawn = draw::repaired(&variants, &self.ranges, &own).settings;
+            let drawn = draw::repaired(&variants, &self.ranges, &point.settings).settings;
             let settings = draw::of_variant(&self.ranges, &drawn, 0);
             let ran = variants[0]
                 .base
@@ -282,7 +293,7 @@ pub fn drawn_machines(
     draws: Draws,
     threads: usize,
 ) -> Result<Vec<MachineSpec>, Refusal> {
-    let variants = [Variant { name: String::new(), base: machine.clone().base()?, against: 0 }];
+    let variants = [Variant::of_machine(String::new(), machine.clone().base()?)];
     let (ranges, points) = drawn(&variants, collectives, draws, threads);
     let machine = |point: &Drawn| variants[0].base.varied(&draw::of_variant(&ranges, &point.settings, 0));
     points.iter().map(|point| machine(point).map(|varied| varied.machine)).collect()

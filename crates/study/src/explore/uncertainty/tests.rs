@@ -3,11 +3,12 @@
 use super::super::{Grid, compare, named};
 use super::*;
 use crate::{
-    config::Layers,
+    config::{Layers, Role, Shipped},
     figures::table::{AREA_TOTAL, EXPOSURE, OVER_BASELINE},
     system::{Direction, Memory},
     workload::Copy,
 };
+use proptest::prelude::*;
 use std::{
     fs,
     sync::atomic::{AtomicUsize, Ordering},
@@ -79,6 +80,74 @@ fn without_a_range_nothing_is_drawn_and_every_interval_is_the_figure_itself() {
     }
 }
 
+/// Whether a draw sets the same values in each design.
+fn alike(point: &[draw::Setting], variants: &[Variant], ranges: &[Range]) -> bool {
+    (1..variants.len()).all(|other| draw::of_variant(ranges, point, other) == draw::of_variant(ranges, point, 0))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn what_no_design_states_has_one_value_in_a_draw_and_what_one_states_stays(
+        some in prop::sample::subsequence(Shipped::copy_designs().collect::<Vec<_>>(), 1..4),
+        set in prop::sample::select(&["cpu.clock=3 GHz", "link.generation=4", "tag_queue.depth=64", "link.lanes=8"][..]),
+        seed in 0u64..100,
+    ) {
+        let machine = Layers::new("h100-nvl-tdx").set(set);
+        let candidates: Vec<_> =
+            some.iter().filter_map(|name| named(&machine, name, Memory::Pinned).ok()).collect();
+        prop_assume!(!candidates.is_empty());
+        let (work, all) = (grid(4096, 4, seed).work, candidates.iter().collect::<Vec<_>>());
+        let plan = Plan::of(&all, (&work, &[], None), Draws { count: 4, seed }, 1).unwrap();
+        for point in &plan.points {
+            prop_assert!(alike(&point.settings, &plan.variants, &plan.ranges));
+            for (place, variant) in plan.variants.iter().enumerate() {
+                let settings = draw::of_variant(&plan.ranges, &point.settings, place);
+                settings.iter().fold(variant.base.layers().clone(), |layers, one| layers.set(one)).resolve().unwrap();
+            }
+        }
+        let drawn: Vec<_> = plan.ranges.iter().map(|range| range.path.as_str()).collect();
+        prop_assert!(drawn.len() > 50 && !drawn.contains(&set.split('=').next().unwrap()));
+        for candidate in &candidates {
+            let own = machine.resolve().unwrap();
+            let stated = candidate.resolved.parameters.iter().filter(|one| own.parameter(&one.path) != Some(one));
+            for one in stated.filter(|one| !one.provenance.source.contains("validation/ranges.csv")) {
+                prop_assert!(!drawn.contains(&one.path.as_str()), "{}: {}", candidate.name, one.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shipped_design_and_a_users_file_of_the_same_values_win_the_same_part_of_the_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Layers::new("h100-nvl-tdx");
+    let text = |name: &str| Shipped::find(Role::Design, name).unwrap().text;
+    let file = |name: &str| {
+        let path = folder.path().join(format!("{name}.toml"));
+        // What a user would write: the values alone.
+        fs::write(&path, text(name).split("[provenance").next().unwrap()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let names = ["more-reads", "fastrack"].map(str::to_owned);
+    let files = names.each_ref().map(|name| file(name));
+    let parts = |one: &str, other: &str| {
+        let (_, told) = ask(&candidates(&machine, &["h100-cc", one, other]), &grid(1 << 20, 12, 1), 2);
+        let parts: Vec<_> = told.pairs.iter().map(|pair| [pair.faster, pair.slower, pair.equal]).collect();
+        (told.varied, parts)
+    };
+    let [first, second] = &names;
+    let shipped = parts(first, second);
+    assert_eq!(parts(&files[0], &files[1]), shipped);
+    assert_eq!(parts(first, &files[1]), shipped);
+    assert_eq!(parts(&files[0], second), shipped);
+    // Planted: each design varies what it states in its own range.
+    let old = [first, second].map(|name| Variant::new(name.clone(), machine.clone().overlay(name).base().unwrap(), 0));
+    let (ranges, _) = varied(&old);
+    assert!(draw::hypercube(&ranges, 12, 1).iter().all(|point| !alike(point, &old, &ranges)));
+}
+
 /// The cipher alone limits, and alone has a range: 0.8 to 1.6 B a cycle around 1.2. Of draws that are even on each side 5 % lie below 0.84 and above 1.56.
 /// A copy of 16 messages takes what the cipher takes for them, and at most the time of two more to begin and to end.
 #[test]
@@ -86,6 +155,7 @@ fn where_one_rate_limits_its_interval_is_that_of_the_copy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("one-rate.toml");
     let text = r#"
+extends = "h100-nvl-tdx"
 [cpu]
 clock = "2 GHz"
 [cipher]
@@ -100,7 +170,7 @@ low = "0.8 B/cycle"
 high = "1.6 B/cycle"
 "#;
     fs::write(&file, text).unwrap();
-    let machine = Layers::new("h100-nvl-tdx").overlay(file.to_str().unwrap());
+    let machine = Layers::new(file.to_str().unwrap());
     let machine = without_ranges(machine, &["cipher.seal_rate"]);
     let (designs, uncertainty) = ask(&candidates(&machine, &["h100-cc"]), &grid(16 << 20, 20, 1), 2);
     assert_eq!((uncertainty.varied, uncertainty.draws), (1, 20));
