@@ -137,7 +137,7 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
         assert!(cost["missing"].as_str().is_some_and(|text| text.contains(reason)), "{name}: {cost}");
     }
     let hold = &design(&json, "hold")["cost"];
-    assert_eq!(hold["quarantine_capacity_bytes"], 2 << 20);
+    assert_eq!(hold["quarantine_capacity_bytes"], 1 << 20);
     assert!(hold["storage_sram_kge_high"].as_f64() < hold["storage_flip_flop_kge"].as_f64());
     let copies = design(&json, "h100-cc")["copies"].as_array().expect("copies");
     let to_gpu = &copies[0];
@@ -171,7 +171,7 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
         row[place].to_owned()
     };
     let of = |name: &str| rows.iter().find(|row| row[0] == *name).unwrap_or_else(|| panic!("no row {name}"));
-    assert_eq!(cell(of("hold"), "quarantine_capacity_bytes"), (2 << 20).to_string());
+    assert_eq!(cell(of("hold"), "quarantine_capacity_bytes"), (1 << 20).to_string());
     assert_eq!((cell(of("sm"), "area_kge_low"), cell(of("sm"), "sms_used")), (String::new(), "42".to_owned()));
     assert!(cell(of("ide"), "cost_notes").contains("headers of TLPs"));
     assert!(cell(of("off"), "cost_missing").contains("nothing is sealed"));

@@ -27,6 +27,7 @@ mod pieces;
 mod pools;
 mod probes;
 mod programs;
+mod quarantine;
 mod release;
 mod shared;
 mod silicon;

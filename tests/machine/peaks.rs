@@ -73,6 +73,7 @@ fn holds(gauges: &Gauges, path: &str, gpu: &GpuOutcome) -> Sum {
     let TagQueueOutcome {
         peak_entries,
         peak_quarantine_bytes,
+        least_quarantine_bytes,
         longest_exposure,
         total_exposure,
         most_exposed_bytes,
@@ -83,6 +84,7 @@ fn holds(gauges: &Gauges, path: &str, gpu: &GpuOutcome) -> Sum {
         (sum("entries"), sum("quarantine"), sum("exposed"), sum("exposed_bytes"));
     assert_eq!(peak_entries, entries.most, "{path}: {queue:?}");
     assert_eq!(peak_quarantine_bytes, quarantine.most, "{path}: {queue:?}");
+    assert_eq!(least_quarantine_bytes, sum("quarantine_reserved").most_of_one, "{path}: {queue:?}");
     assert_eq!(most_exposed_bytes, bytes.most, "{path}: {queue:?}");
     assert_eq!((messages.last, bytes.last), (0, 0), "{path}: {queue:?}");
     // Behind a message that failed its copy ends without verdicts for what is under way, which stays in quarantine.

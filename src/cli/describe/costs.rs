@@ -18,6 +18,7 @@ pub fn lines(machine: &MachineSpec) -> Vec<String> {
         Some((engines, all)) => {
             lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.low, engines.high));
             lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.low, all.high));
+            lines.extend(price.notes.iter().map(|note| format!("  {note}")));
             lines.push(format!("  rows: {}", named(&price.rows)));
             lines.push(format!("  {SYNTHESIS}"));
         }

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     figures::table::{
-        BYTES, COPY_COUNT, DLLPS, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, PAYLOAD, PEAK_TAG_QUEUE, QUARANTINE, RATE,
-        RECOVERIES, REPLAYS, TIME, TLPS, WIRE,
+        BYTES, COPY_COUNT, DLLPS, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, PAYLOAD, PEAK_TAG_QUEUE, QUARANTINE,
+        QUARANTINE_LEAST, RATE, RECOVERIES, REPLAYS, TIME, TLPS, WIRE,
     },
     sampling::{Told, Unit},
     units::Bytes,
@@ -248,10 +248,14 @@ impl Report {
         let GpuRecord { tag_queue, keys, .. } = &self.total;
         let count = |figure| tag_queue.cells.count(figure);
         let (peak, held) = (count(&PEAK_TAG_QUEUE), Bytes(count(&QUARANTINE)));
+        let enough = match count(&QUARANTINE_LEAST) {
+            0 => String::new(),
+            least => format!(", where room for {} is enough", Bytes(least)),
+        };
         let (longest, sum) = (time(count(&EXPOSURE)), time(count(&EXPOSURE_TOTAL)));
         let at_once = Bytes(count(&EXPOSED));
         let mut lines = vec![
-            format!("tag queue: peak occupancy {peak}, peak quarantine {held}"),
+            format!("tag queue: peak occupancy {peak}, peak quarantine {held}{enough}"),
             format!(
                 "unverified plaintext visible: {longest} at longest, {sum} summed over messages, {at_once} at once"
             ),

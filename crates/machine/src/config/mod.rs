@@ -29,6 +29,7 @@ mod machine;
 mod merge;
 mod parameter;
 mod provenance;
+mod quarantine;
 mod rates;
 mod relax;
 mod resolved;

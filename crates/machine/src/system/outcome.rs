@@ -146,6 +146,8 @@ outcome! {
         peak_entries: u64 = Peak,
         /// Most bytes of plaintext that waited for a verdict in the quarantine of all copy engines together.
         peak_quarantine_bytes: u64 = Peak,
+        /// Least `tag_queue.quarantine` with which all would have been the same.
+        least_quarantine_bytes: u64 = Peak,
         /// Longest time that unverified plaintext of a message was visible.
         longest_exposure: Femtos = Peak,
         /// The same, summed over all messages.

@@ -125,6 +125,10 @@ fn of_gpu(netlist: &Netlist, parts: &Parts, end: Femtos) -> GpuOutcome {
         tag_queue: TagQueueOutcome {
             peak_entries: gpu.tags.get().peak_entries,
             peak_quarantine_bytes: parts.pces(netlist).next().map_or(0, Pce::peak_quarantine),
+            least_quarantine_bytes: {
+                let own = || parts.pces(netlist).map(Pce::most_reserved).max().unwrap_or_default();
+                netlist.unit(&gpu.front_ends[0]).most_held().unwrap_or_else(own)
+            },
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,
             most_exposed_bytes: exposure.most_bytes,

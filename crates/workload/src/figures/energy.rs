@@ -70,7 +70,7 @@ pub fn energy(seen: &Seen<'_>, machine: &MachineSpec) -> Energy {
         if machine.tag_queue.waits_in_memory() {
             moved += 2.0 * h2d;
         } else if machine.tag_queue.release.quarantines() {
-            buffers = buffers + through(machine.tag_queue.quarantine.0, h2d);
+            buffers = buffers + through(machine.charged_quarantine(), h2d);
         }
         if let Some(room) = machine.aead.as_ref().and_then(|aead| aead.model().buffer()) {
             let fits = machine.driver.pinned.message <= room;

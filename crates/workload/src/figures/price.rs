@@ -14,7 +14,7 @@ use crate::{
     gpu::spec::{Common, Sharing},
     pcie::spec::IdeSpec,
     system::Direction,
-    units::{Cycles, Frequency},
+    units::{Bytes, Cycles, Frequency},
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ pub fn price(machine: &MachineSpec) -> Price {
                 Common::Nothing | Common::Engine => open.area() + seal.area(),
             });
             price.energies = Some([open.cost.pj_per_byte, seal.cost.pj_per_byte]);
-            price.notes = open.cost.notes;
+            price.notes.extend(open.cost.notes);
             if machine.copy_engine.sharing == Some(Sharing::Split) {
                 price.notes.push("what weights and sums the shares of a message in parts is not counted".to_owned());
             }
@@ -182,12 +182,21 @@ fn storage(machine: &MachineSpec) -> Price {
     let holds = sealed && machine.tag_queue.release.quarantines() && !machine.tag_queue.waits_in_memory();
     let quarantine = match (holds, machine.common_quarantine()) {
         (false, _) => 0,
-        (true, None) => machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure),
-        (true, Some(common)) => common,
+        (true, None) => machine.charged_quarantine() * u64::from(machine.copy_engine.pces_secure),
+        (true, Some(_)) => machine.charged_quarantine(),
     };
     let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(tag_bits(machine) / 8) } else { 0 };
     let cost = cost::storage(quarantine + tags);
+    let (stated, usable) = (machine.tag_queue.quarantine, machine.usable_quarantine());
+    let unused = (holds && stated.0 > usable).then(|| {
+        let messages = "the messages of one push that are under way at once";
+        format!(
+            "of tag_queue.quarantine = {stated} no more than {} can be used, by {messages}: that is charged",
+            Bytes(usable)
+        )
+    });
     Price {
+        notes: unused.into_iter().collect(),
         quarantine_capacity_bytes: quarantine,
         tag_queue_capacity_bytes: tags,
         storage_sram: cost.sram_kge,
@@ -309,11 +318,19 @@ mod tests {
     #[test]
     fn quarantine_costs_only_where_plaintext_waits_in_it() {
         let capacity = |designs: &[&str]| price(&machine(designs)).quarantine_capacity_bytes;
-        assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 2 << 20, 4 << 20]);
+        assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 1 << 20, 2 << 20]);
         let mut common = machine(&["hold", "two-pces"]);
         common.copy_engine.pools = Some(PoolsSpec { quarantine: Some(Sharers::Gpu), ..PoolsSpec::default() });
-        assert_eq!(price(&common).quarantine_capacity_bytes, 2 << 20, "counted once");
+        assert_eq!(price(&common).quarantine_capacity_bytes, 1 << 20, "counted once");
         let hold = price(&machine(&["hold"]));
+        assert!(
+            hold.notes.iter().any(|note| note.contains("2 MiB no more than 1 MiB can be used")),
+            "{:?}",
+            hold.notes
+        );
+        let mut two = machine(&["hold"]);
+        two.driver.pinned.push = Bytes(8 << 20);
+        assert_eq!((price(&two).quarantine_capacity_bytes, price(&two).notes), (2 << 20, Vec::new()));
         let Interval { low, high } = hold.storage_sram;
         assert!(0.0 < low && low < high && high < hold.storage_flip_flop_kge);
     }

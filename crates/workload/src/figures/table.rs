@@ -111,6 +111,8 @@ figures! {
         "most messages in the tag queue at once"
     QUARANTINE: "quarantine_bytes", Bytes, "most plaintext in quarantine", Run(|seen| seen.most(|queue| queue.peak_quarantine_bytes));
         "most plaintext that waited for its verdict in quarantine, in bytes"
+    QUARANTINE_LEAST: "quarantine_least_bytes", Bytes, "room of a quarantine that is enough", Run(|seen| seen.most(|queue| queue.least_quarantine_bytes));
+        "least tag_queue.quarantine with which all of the run would be the same, in bytes; less may keep the rate"
     EXPOSURE: "exposure_ps", Picos, "longest exposure of a message", Estimate(|seen| seen.most(|queue| queue.longest_exposure));
         "longest time that unverified plaintext of a message was visible, in ps"
     EXPOSURE_TOTAL: "exposure_total_ps", Picos, "exposure, sum over messages",
@@ -171,7 +173,7 @@ figures! {
     ALL_SPENT: "energy_pj", PicoJoules, "energy in all", Run(|seen| seen.energy(|energy| energy.whole())); "the sum of these"
     SMS_USED: "sms_used", Plain, "SMs that seal", Cost(|price| price.sms_used.map(u64::from).into()); "SMs that seal and open instead of engines"
     QUARANTINE_ROOM: "quarantine_capacity_bytes", Bytes, "room of the quarantine", Cost(|price| price.quarantine_capacity_bytes.into());
-        "room for plaintext that waits for its verdict, over all PCEs, in bytes"
+        "room for plaintext that waits for its verdict, over all PCEs, as far as the configuration can use it, in bytes"
     TAG_QUEUE_ROOM: "tag_queue_capacity_bytes", Bytes, "room of the tag queue", Cost(|price| price.tag_queue_capacity_bytes.into());
         "room for computed and fetched tags, in bytes"
     STORAGE: "storage_sram_kge", Kge, "storage as SRAM", Between(|price, _| Some(price.storage_sram));
@@ -210,20 +212,20 @@ figures! {
 
 lists! {
     // Behind the axes of a sweep.
-    SWEEP: BYTES RATE TIME DEVICE FIRST_VERIFIED MESSAGES TAGS PEAK_TAG_QUEUE QUARANTINE EXPOSURE EXPOSURE_TOTAL
+    SWEEP: BYTES RATE TIME DEVICE FIRST_VERIFIED MESSAGES TAGS PEAK_TAG_QUEUE QUARANTINE QUARANTINE_LEAST EXPOSURE EXPOSURE_TOTAL
         EXPOSED EXPOSED_BYTE_NS LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER AREA AREA_TOTAL ENERGY
         ENGINES_SPENT BUFFERS_SPENT LINK_SPENT MEMORY_SPENT ALL_SPENT QUARANTINE_AREA FORGERY AFTER_SUCCESS KEY_BUDGET
         ASSUMED COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // Copies one by one: a row for each design, direction and size.
     COPIES: DESIGN DIRECTION BYTES RATE TIME BASELINE OVER_BASELINE OVER_CC OF_OFF FIRST_VERIFIED MESSAGES TAGS
-        QUARANTINE EXPOSURE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT
+        QUARANTINE QUARANTINE_LEAST EXPOSURE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT
         EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS TAG_BITS FORGERY AFTER_SUCCESS KEY_MESSAGES KEY_BUDGET IV_MESSAGES
         IV_BUDGET ENGINES AREA ENERGY ENGINES_SPENT BUFFERS_SPENT LINK_SPENT MEMORY_SPENT ALL_SPENT SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE
         STORAGE_FLIP_FLOPS QUARANTINE_AREA AREA_TOTAL COST_MISSING COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // A workload: a row for each design.
     WORKLOADS: WORKLOAD DESIGN TIME OVER_OFF OVER_CC H2D_COPIES H2D_BYTES H2D_DEVICE H2D_CALLS D2H_COPIES D2H_BYTES
         D2H_DEVICE D2H_CALLS D2D_COPIES D2D_BYTES D2D_DEVICE D2D_CALLS IDLE COLLECTIVES COLLECTIVES_SIMULATED
-        COLLECTIVES_BYTES COLLECTIVES_TIME COLLECTIVES_EXPOSED MESSAGES TAGS QUARANTINE EXPOSURE EXPOSURE_TOTAL
+        COLLECTIVES_BYTES COLLECTIVES_TIME COLLECTIVES_EXPOSED MESSAGES TAGS QUARANTINE QUARANTINE_LEAST EXPOSURE EXPOSURE_TOTAL
         EXPOSED EXPOSED_BYTE_NS AREA_TOTAL LIMIT_PARAMETER LIMIT_VALUE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION
         DOES_NOT_CLOSE SIMULATED_PART;
     // What a design costs, as JSON has it.
@@ -232,7 +234,7 @@ lists! {
     // Copies of a GPU, or of all, in a run.
     TRANSFERS: COPY_COUNT BYTES TIME RATE;
     // Tag queues of a run.
-    TAG_QUEUE: PEAK_TAG_QUEUE QUARANTINE SCRUBBED EXPOSURE EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS;
+    TAG_QUEUE: PEAK_TAG_QUEUE QUARANTINE QUARANTINE_LEAST SCRUBBED EXPOSURE EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS;
     // Each way on the links of a run.
     LINK: TLPS DLLPS PAYLOAD WIRE REPLAYS RECOVERIES;
     // A collective: a row for each design, size and number of GPUs.

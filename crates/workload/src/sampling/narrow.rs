@@ -50,7 +50,8 @@ fn of_unit([low, middle, high]: [&UnitOutcome; 3]) -> bool {
 fn of_gpu(gpus: [&GpuOutcome; 3]) -> bool {
     let [low, middle, high] = gpus.map(|gpu| {
         let queue = &gpu.tag_queue;
-        [queue.total_exposure.0, queue.longest_exposure.0, queue.peak_entries, queue.peak_quarantine_bytes]
+        let quarantine = [queue.peak_quarantine_bytes, queue.least_quarantine_bytes];
+        [queue.total_exposure.0, queue.longest_exposure.0, queue.peak_entries, quarantine[0], quarantine[1]]
     });
     (0..middle.len()).all(|place| Between { low: low[place], high: high[place] }.within(REST, middle[place]))
 }

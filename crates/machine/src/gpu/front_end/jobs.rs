@@ -8,7 +8,7 @@ use super::{
 use crate::{
     gpu::{
         spec::Sharing,
-        work::{Job, LaunchKind, PceWork, Share, TagEntry},
+        work::{Job, JobId, LaunchKind, PceWork, Share, TagEntry},
     },
     sim::{Activity, Now, Stall, Wake},
     stream::Launch,
@@ -53,7 +53,7 @@ impl FrontEnd {
         if let (LaunchKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
             if self.spec.common_quarantine.is_some() {
-                self.held.extend(held().map(|(place, bytes)| Held { message: job.id, place, bytes }));
+                self.hold(job.id, held());
             }
             verification.entries.push(now.time, TagEntry { job: job.id, parts: parts as u32 });
         }
@@ -90,18 +90,24 @@ impl FrontEnd {
         if let Some(stall) = stall {
             return (Activity::Stall(stall), Wake::NEVER);
         }
+        self.cutting = (!last).then(|| (message.clone(), end));
         if let (true, Some(verification)) = (open, &mut ports.verification) {
             self.tag_credits -= 1;
             if self.spec.common_quarantine.is_some() {
-                self.held.push(Held { message: piece.id, place, bytes: piece.bytes });
+                self.hold(piece.id, [(place, piece.bytes)].into_iter());
             }
             verification.entries.push(now.time, TagEntry { job: piece.id, parts: 1 });
         }
-        self.cutting = (!last).then(|| (message.clone(), end));
         self.turn += 1;
         self.flights.extend(piece.id, last);
         ports.work[place].push(now.time, PceWork::Transfer(piece));
         (Activity::Busy, now.cycle + 1)
+    }
+
+    /// Reserves so many bytes of these PCEs in a common quarantine.
+    fn hold(&mut self, message: JobId, bytes: impl Iterator<Item = (usize, u64)>) {
+        self.held.extend(bytes.map(|(place, bytes)| Held { message, place, bytes }));
+        self.most_held = self.most_held.max(self.held_bytes(std::iter::empty()));
     }
 
     /// Whether a common quarantine has no room for so many bytes more of these PCEs.

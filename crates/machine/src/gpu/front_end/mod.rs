@@ -156,6 +156,8 @@ pub struct FrontEnd {
     tag_credits: u64,
     /// The room that messages have in a common quarantine.
     held: Vec<Held>,
+    /// The most that was reserved there.
+    most_held: u64,
     next_job: u64,
     poisoned: bool,
     error_due: bool,
@@ -207,6 +209,7 @@ impl FrontEnd {
             cutting: None,
             turn: 0,
             held: Vec::new(),
+            most_held: 0,
             next_job: 1,
             poisoned: false,
             error_due: false,
@@ -232,6 +235,11 @@ impl FrontEnd {
     /// What the channel's key has done.
     pub const fn key_work(&self) -> Work {
         self.key_work
+    }
+
+    /// Most bytes that messages reserved in a common quarantine, if there is one: with so much room it would have done the same.
+    pub fn most_held(&self) -> Option<u64> {
+        self.spec.common_quarantine.map(|_| self.most_held)
     }
 
     /// What copies have begun, verified and ended.

@@ -67,6 +67,8 @@ impl Held {
 pub(super) struct Quarantine {
     room: u64,
     reserved: u64,
+    /// The most that was reserved.
+    most_reserved: u64,
     /// Bytes that may go on ahead of their verdicts and belong to no transfer.
     ahead: u64,
     /// Bytes that wait, and how many of them all PCEs know of.
@@ -80,7 +82,7 @@ impl Quarantine {
     /// Empty. `all` is what waits in all PCEs.
     pub fn new(spec: &TagQueueSpec, sharers: Sharers, all: Rc<Cell<Level>>) -> Self {
         let room = if sharers == Sharers::Pce { spec.quarantine.0 } else { u64::MAX };
-        Self { room, reserved: 0, ahead: spec.ahead(), waiting: 0, told: 0, all }
+        Self { room, reserved: 0, most_reserved: 0, ahead: spec.ahead(), waiting: 0, told: 0, all }
     }
 
     pub const fn waiting(&self) -> u64 {
@@ -105,6 +107,7 @@ impl Quarantine {
             let reserved = bytes - ahead;
             self.ahead -= ahead;
             self.reserved += reserved;
+            self.most_reserved = self.most_reserved.max(self.reserved);
             held.share = Some(Share { ahead, reserved });
         }
     }
@@ -142,6 +145,11 @@ impl Pce {
     /// Most bytes of plaintext that waited for a verdict at once, in all PCEs that share the level.
     pub fn peak_quarantine(&self) -> u64 {
         self.quarantine.all.get().peak()
+    }
+
+    /// Most bytes that transfers reserved of its quarantine: with so much room it would have done the same.
+    pub const fn most_reserved(&self) -> u64 {
+        self.quarantine.most_reserved
     }
 
     /// Keeps a burst of a transfer, which could go on in `cycle`, until its verdict, or until it may go ahead of that.
