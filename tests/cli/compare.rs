@@ -539,3 +539,32 @@ fn uncertainty_gives_each_figure_an_interval_and_each_pair_of_designs_a_part_of_
         assert!(low <= high, "{figure}");
     }
 }
+
+/// A user's file has no ranges; it is the same design.
+#[test]
+fn a_shipped_design_and_a_users_file_of_the_same_values_win_the_same_part_of_the_draws() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| {
+        let own = concat!(env!("CARGO_MANIFEST_DIR"), "/hw-configs/designs");
+        let text = fs::read_to_string(format!("{own}/{name}.toml")).expect("a shipped design");
+        let path = folder.path().join(format!("{name}.toml"));
+        fs::write(&path, text.split("[provenance").next().expect("its values")).expect("a file");
+        path.to_str().expect("a path").to_owned()
+    };
+    let names = ["direct-in-place+more-reads", "direct-in-place+overlap"];
+    let files =
+        [["direct-in-place", "more-reads"], ["direct-in-place", "overlap"]].map(|parts| parts.map(file).join("+"));
+    let told = |one: &str, other: &str| {
+        let json =
+            json(&["h100-nvl-tdx", "--copy", "h2d:4MiB", "--design", one, "--design", other, "--uncertainty", "20"]);
+        let pairs = json["uncertainty"]["pairs"].as_array().expect("pairs");
+        let parts: Vec<_> =
+            pairs.iter().map(|pair| ["faster", "slower", "equal"].map(|part| pair[part].clone())).collect();
+        let intervals: Vec<_> = [one, other].map(|name| design(&json, name)["copies"][0]["interval_90"].clone()).into();
+        (json["uncertainty"]["varied"].clone(), parts, intervals)
+    };
+    let shipped = told(names[0], names[1]);
+    for (one, other) in [(&*files[0], &*files[1]), (names[0], &files[1]), (&files[0], names[1])] {
+        assert_eq!(told(one, other), shipped, "{one} {other}");
+    }
+}

@@ -28,17 +28,17 @@ impl MachineSpec {
         let (pces, depth) = (u64::from(engine.pces_secure).max(1), u64::from(queue.depth));
         let slots = u64::from(self.staging.buffers).saturating_mul(self.staging.buffer.0 / message);
         let in_push = path.push.0.div_ceil(message).clamp(1, slots.max(1));
-        let (job, tags, depth_of_messages) = match queue.tag_every {
-            Some(every) => (every.0.clamp(1, message), depth, u64::MAX),
+        let job = match queue.tag_every {
+            Some(every) => every.0.clamp(1, message),
             None if engine.sharing == Some(Sharing::Split) => {
-                let part = message.div_ceil(pces).next_multiple_of(engine.burst.0.max(1));
-                (part.min(message), u64::MAX, depth)
+                message.div_ceil(pces).next_multiple_of(engine.burst.0.max(1)).min(message)
             }
-            None => (message, u64::MAX, depth),
+            None => message,
         };
-        let messages = in_push.min(engine.messages_in_flight.into()).min(depth_of_messages);
-        let jobs = message.div_ceil(job);
-        let under_way = messages.saturating_mul(jobs).min(tags);
+        // An entry of the tag queue is a piece's, or else a message's.
+        let (jobs, pieces) = (message.div_ceil(job), queue.tag_every.is_some());
+        let messages = in_push.min(engine.messages_in_flight.into()).min(if pieces { u64::MAX } else { depth });
+        let under_way = messages.saturating_mul(jobs).min(if pieces { depth } else { u64::MAX });
         let of_pce = match queue.retirement {
             Retirement::InOrder => under_way.div_ceil(pces),
             Retirement::OutOfOrder => {

@@ -50,8 +50,7 @@ fn of_unit([low, middle, high]: [&UnitOutcome; 3]) -> bool {
 fn of_gpu(gpus: [&GpuOutcome; 3]) -> bool {
     let [low, middle, high] = gpus.map(|gpu| {
         let queue = &gpu.tag_queue;
-        let quarantine = [queue.peak_quarantine_bytes, queue.least_quarantine_bytes];
-        [queue.total_exposure.0, queue.longest_exposure.0, queue.peak_entries, quarantine[0], quarantine[1]]
+        [queue.total_exposure.0, queue.longest_exposure.0, queue.peak_entries, queue.peak_quarantine_bytes]
     });
     (0..middle.len()).all(|place| Between { low: low[place], high: high[place] }.within(REST, middle[place]))
 }

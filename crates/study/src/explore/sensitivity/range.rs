@@ -87,7 +87,9 @@ pub(super) fn ranges(variants: &[Variant]) -> (Vec<Range>, Vec<Fixed>) {
     let (mut ranges, mut fixed): (Vec<Range>, Vec<Fixed>) = (Vec::new(), Vec::new());
     let none = || vec![false; variants.len()];
     for (place, variant) in variants.iter().enumerate() {
-        for one in variant.parameters.iter().filter(|one| one.amount.is_some()) {
+        let all = || variant.base.resolved().parameters.clone();
+        let parameters = if variant.pins_designs { variant.base.of_machine() } else { all() };
+        for one in parameters.iter().filter(|one| one.amount.is_some()) {
             let (path, kind, value, of) = (one.path.clone(), one.provenance.kind, one.value.clone(), Vec::new());
             let applies = match stated(one) {
                 Some((low, high)) => {

@@ -1,6 +1,6 @@
 //! The machines that an answer is about: the machine itself, each design over it, and what designs are compared with.
 
-use crate::config::{Base, Layers, Parameter};
+use crate::config::{Base, Layers};
 use crate::explore::candidate::{Baseline, Candidate, CandidateError, named};
 use crate::system::Memory;
 
@@ -13,23 +13,11 @@ pub(in crate::explore) struct Variant {
     pub base: Base,
     /// The place of the variant that its gain is stated against; its own for the machine itself.
     pub against: usize,
-    /// What may be varied in it.
-    pub parameters: Vec<Parameter>,
+    /// Whether what designs state stays, and the machine alone is varied.
+    pub pins_designs: bool,
 }
 
 impl Variant {
-    /// One in which everything may be varied.
-    pub fn new(name: String, base: Base, against: usize) -> Self {
-        let parameters = base.resolved().parameters.clone();
-        Self { name, base, against, parameters }
-    }
-
-    /// One in which only the machine may be varied, and what designs say of it stays.
-    pub fn of_machine(name: String, base: Base) -> Self {
-        let parameters = base.of_machine();
-        Self { name, base, against: 0, parameters }
-    }
-
     /// Its name and what it needs, if its engines do not close at their clock.
     pub(super) fn does_not_close(&self) -> Option<String> {
         Some(format!("{} {}", self.name, self.base.resolved().machine.does_not_close()?))
@@ -40,7 +28,7 @@ impl Variant {
 pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> Result<Vec<Variant>, CandidateError> {
     let base = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay).base();
     let own = base(None)?;
-    let mut variants = vec![Variant::new(own.resolved().name(), own, 0)];
+    let mut variants = vec![Variant { name: own.resolved().name(), base: own, against: 0, pins_designs: false }];
     let mut resealed = false;
     for design in designs {
         named(machine, design, memory)?;
@@ -49,11 +37,11 @@ pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> 
             Candidate { name: design.clone(), resolved: base.resolved().clone(), layers: base.layers().clone() };
         let against = if candidate.baseline() == Baseline::Resealed { designs.len() + 1 } else { 0 };
         resealed |= against > 0;
-        variants.push(Variant::new(design.clone(), base, against));
+        variants.push(Variant { name: design.clone(), base, against, pins_designs: false });
     }
     if resealed {
-        let name = Baseline::Resealed.design();
-        variants.push(Variant::new(name.to_owned(), base(Some(name))?, 0));
+        let name = Baseline::Resealed.design().to_owned();
+        variants.push(Variant { base: base(Some(&name))?, name, against: 0, pins_designs: false });
     }
     Ok(variants)
 }

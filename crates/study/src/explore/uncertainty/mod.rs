@@ -132,10 +132,10 @@ impl<'c> Plan<'c> {
     ) -> Result<Self, CompareError> {
         let variant = |candidate: &&Candidate| {
             let base = candidate.layers.clone().base()?;
-            Ok::<_, CompareError>(Variant::of_machine(candidate.name.clone(), base))
+            Ok::<_, CompareError>(Variant { name: candidate.name.clone(), base, against: 0, pins_designs: true })
         };
         let variants = candidates.iter().map(variant).collect::<Result<Vec<_>, _>>()?;
-        let (ranges, points) = drawn(&variants, work.calls_collectives(), draws, threads);
+        let (ranges, points) = drawn(&variants, &[], work.calls_collectives(), draws, threads);
         let technology = draw::parts("technology", draws.count, draws.seed).collect();
         Ok(Self { draws, work, pieces, sample, variants, ranges, points, technology })
     }
@@ -208,13 +208,24 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// What is drawn for machines, and where: what none of their designs states. What no run looks at is not drawn: `calls` are those of profiles, and `fabric` is
-/// of collectives.
-fn drawn(variants: &[Variant], collectives: bool, draws: Draws, threads: usize) -> (Vec<Range>, Vec<Drawn>) {
+/// A machine of which what designs state stays.
+const fn nameless(base: Base) -> Variant {
+    Variant { name: String::new(), base, against: 0, pins_designs: true }
+}
+
+/// What is drawn for machines, and where: what none of their designs states, but for paths that are `chosen`. What no run looks at is not drawn: `calls` are
+/// those of profiles, and `fabric` is of collectives.
+fn drawn(
+    variants: &[Variant],
+    chosen: &[&str],
+    collectives: bool,
+    draws: Draws,
+    threads: usize,
+) -> (Vec<Range>, Vec<Drawn>) {
     let (mut ranges, _) = varied(variants);
-    ranges.retain(|range| {
-        let looked_at = !range.path.starts_with("calls.") && (collectives || !range.path.starts_with("fabric."));
-        looked_at && range.applies.iter().all(|applies| *applies)
+    ranges.retain(|Range { path, applies, .. }| {
+        let looked_at = !path.starts_with("calls.") && (collectives || !path.starts_with("fabric."));
+        looked_at && !chosen.contains(&path.as_str()) && applies.iter().all(|applies| *applies)
     });
     let points = draw::hypercube(&ranges, draws.count, draws.seed);
     let repaired = |point: &Vec<_>| Ok::<_, Infallible>(draw::repaired(variants, &ranges, point));
@@ -236,13 +247,8 @@ pub(super) struct MachineDraws {
 impl MachineDraws {
     /// The paths that are `chosen` are pinned, as what a design states.
     pub fn of<'b>(bases: impl Iterator<Item = &'b Base>, chosen: &[&str], collectives: bool, draws: Draws) -> Self {
-        let variant = |base: &Base| {
-            let mut variant = Variant::of_machine(String::new(), base.clone());
-            variant.parameters.retain(|one| !chosen.contains(&one.path.as_str()));
-            variant
-        };
-        let variants: Vec<_> = bases.map(variant).collect();
-        let (ranges, points) = drawn(&variants, collectives, draws, pool::threads());
+        let variants: Vec<_> = bases.map(|base| nameless(base.clone())).collect();
+        let (ranges, points) = drawn(&variants, chosen, collectives, draws, pool::threads());
         Self { ranges, points, technology: draw::parts("technology", draws.count, draws.seed).collect() }
     }
 
@@ -256,7 +262,7 @@ impl MachineDraws {
         observer: &(dyn Fn() -> Control + Sync),
     ) -> Result<Option<Numbers>, CompareError> {
         let base = settings.iter().fold(machine, |layers, setting| layers.set(setting)).base()?;
-        let variants = [Variant { name: "a draw".to_owned(), base, against: 0, parameters: Vec::new() }];
+        let variants = [Variant { name: "a draw".to_owned(), ..nameless(base) }];
         let list: Vec<_> = list.iter().copied().filter(|figure| figure.has_ends()).collect();
         let mut numbers: Numbers = list.iter().map(|figure| (figure.name.to_owned(), Vec::new())).collect();
         for (point, technology) in self.points.iter().zip(&self.technology) {
@@ -293,8 +299,8 @@ pub fn drawn_machines(
     draws: Draws,
     threads: usize,
 ) -> Result<Vec<MachineSpec>, Refusal> {
-    let variants = [Variant::of_machine(String::new(), machine.clone().base()?)];
-    let (ranges, points) = drawn(&variants, collectives, draws, threads);
+    let variants = [nameless(machine.clone().base()?)];
+    let (ranges, points) = drawn(&variants, &[], collectives, draws, threads);
     let machine = |point: &Drawn| variants[0].base.varied(&draw::of_variant(&ranges, &point.settings, 0));
     points.iter().map(|point| machine(point).map(|varied| varied.machine)).collect()
 }
