@@ -49,7 +49,6 @@ struct Filled {
 /// A machine that settings are laid on.
 #[derive(Debug, Clone)]
 pub struct Base {
-    layers: Layers,
     stack: Stack,
     resolved: Resolved,
     /// Tables in which a rate is written per second.
@@ -78,7 +77,7 @@ fn count_assumed(parameters: &[Parameter]) -> usize {
 }
 
 impl Base {
-    pub(super) fn new(layers: Layers, stack: Stack, resolved: Resolved) -> Self {
+    pub(super) fn new(stack: Stack, resolved: Resolved) -> Self {
         let mut assumed: Vec<(String, usize)> = Vec::new();
         for one in resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed) {
             let table = table_of(&one.path);
@@ -90,16 +89,11 @@ impl Base {
         let tables = stack.values.table().into_iter().flatten();
         let per_second = tables.filter(|(_, entry)| rates::any_per_second(&entry.node)).map(|(name, _)| name.clone());
         let per_second = per_second.collect();
-        Self { layers, stack, resolved, per_second, assumed, filled: Arc::default() }
+        Self { stack, resolved, per_second, assumed, filled: Arc::default() }
     }
 
     pub const fn resolved(&self) -> &Resolved {
         &self.resolved
-    }
-
-    /// What it was resolved from.
-    pub const fn layers(&self) -> &Layers {
-        &self.layers
     }
 
     /// The machine with settings, as `--set` takes them, on top.
@@ -226,7 +220,7 @@ impl Layers {
     pub fn base(self) -> Result<Base, Refusal> {
         let stack = self.machine_stack()?;
         let resolved = stack.fill()?;
-        Ok(Base::new(self, stack, resolved))
+        Ok(Base::new(stack, resolved))
     }
 }
 
@@ -292,7 +286,9 @@ mod tests {
     }
 
     fn whole(base: &Base, settings: &[String]) -> Result<Varied, Refusal> {
-        let resolved = settings.iter().fold(base.layers().clone(), |layers, setting| layers.set(setting)).resolve()?;
+        let mut stack = base.stack.clone();
+        settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
+        let resolved = stack.fill()?;
         Ok(Varied { assumed: resolved.assumed().len(), machine: resolved.machine })
     }
 
