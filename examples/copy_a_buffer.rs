@@ -35,8 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{} bytes in {:.1} us: {:.3} GB/s", copy.bytes, copy.time().seconds() * 1e6, copy.gb_per_s());
     println!("messages: {}, tags found right: {}", copy.messages, copy.tags_verified);
-    let limit = &copy.limited_by;
-    println!("what limits it: {} is {} for {:.0} % of the time", limit.unit, limit.state, limit.fraction * 100.0);
+    println!("busiest meanwhile: {}", copy.busiest);
 
     // Every cycle of every unit is busy, idle, or waiting for something that has a name.
     for unit in &outcome.units {

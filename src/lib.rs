@@ -9,7 +9,7 @@
 //!
 //! let copy = &outcome.copies[0];
 //! assert!(copy.delivered && copy.tags_verified == 1);
-//! println!("{} GB/s, limited by {}", copy.gb_per_s(), copy.limited_by.unit);
+//! println!("{} GB/s; {}", copy.gb_per_s(), copy.busiest);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

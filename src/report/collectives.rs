@@ -76,7 +76,7 @@ impl CollectiveRow {
         let SampledCollective { low, high, simulated, runs, .. } = *found;
         let told = || Told::between((simulated, of, runs), [low, high].map(Femtos::picos), [&cells(low), &cells(high)]);
         let sampled = asked.then(told);
-        let row = Row { cells: cells(found.outcome.time), limited_by_parts: None, sampled, ..Row::default() };
+        let row = Row { cells: cells(found.outcome.time), sampled, ..Row::default() };
         Self { design: design.to_owned(), does_not_close: None, row }
     }
 

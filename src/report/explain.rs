@@ -87,11 +87,9 @@ pub struct StageRecord {
     pub end_ps: u64,
 }
 
-/// The run with the first cause freed.
+/// The run with the parameter freed that gains most.
 #[derive(Debug, Clone, Serialize)]
 pub struct FreedRecord {
-    pub place: String,
-    pub state: &'static str,
     pub parameter: String,
     pub value: String,
     pub relaxed_to: String,
@@ -104,7 +102,7 @@ pub struct Explanation {
     pub schema_version: u32,
     pub simulated_ps: u64,
     pub path: PathRecord,
-    /// With the first cause freed.
+    /// With the parameter freed that gains most; none if no one does alone.
     pub freed: Option<FreedRecord>,
     pub message: Option<MessageRecord>,
     /// Messages, or where nothing is sealed pushes.
@@ -153,8 +151,6 @@ impl Explanation {
     /// Of a run, with the first cause freed and a message's path, if they were asked for.
     pub fn new(observed: &Observed, freed: Option<&Freed>, message: Option<(&Message, Path)>) -> Self {
         let freed = freed.map(|freed| FreedRecord {
-            place: freed.share.place.clone(),
-            state: freed.share.state,
             parameter: freed.parameter.clone(),
             value: freed.values[0].clone(),
             relaxed_to: freed.values[1].clone(),
@@ -193,10 +189,10 @@ impl Explanation {
 
 impl FreedRecord {
     fn lines(&self, before: u64) -> Vec<String> {
-        let Self { place, state, parameter, value, relaxed_to, .. } = self;
+        let Self { parameter, value, relaxed_to, .. } = self;
         let less = if before == 0 { 0.0 } else { (1.0 - self.simulated_ps as f64 / before as f64) * 100.0 };
         let mut lines = vec![
-            format!("if {place} {state} were free ({parameter} = {value} -> {relaxed_to}):"),
+            format!("with {parameter} = {value} as good as free ({relaxed_to}):"),
             format!("  {}, {less:.1} % less, measured", time(self.simulated_ps)),
         ];
         if let Some(next) = self.shares.first() {

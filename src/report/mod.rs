@@ -37,4 +37,4 @@ pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, Payloa
 pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;

@@ -4,7 +4,7 @@ use super::{SCHEMA_VERSION, collectives::CollectiveRecord, faults::Faults, gpus:
 use crate::{
     figures::{LimitedBy, Named},
     sampling::Told,
-    system::{CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
+    system::{Busiest, CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
 use serde::Serialize;
@@ -83,8 +83,10 @@ pub struct CopyRecord {
     /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
     pub reason: Option<String>,
-    pub limited_by: String,
-    pub limited_by_parts: LimitedBy,
+    pub busiest: Busiest,
+    /// What limited it, if that was measured.
+    pub limited_by: Option<String>,
+    pub limited_by_parts: Option<LimitedBy>,
     /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Option<String>>,
@@ -146,7 +148,8 @@ pub struct Context {
     pub streams: Option<Vec<String>>,
     /// If digests were asked for, each copy's.
     pub sha256: Option<Vec<Option<String>>>,
-    pub limits: Vec<LimitedBy>,
+    /// The place of a copy, and what was measured to limit it.
+    pub limit: Option<(usize, LimitedBy)>,
     /// How long the run took.
     pub wall: Duration,
 }
@@ -163,8 +166,11 @@ impl Report {
         let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
         let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();
         let wall_s = context.wall.as_secs_f64().max(1e-9);
-        let mut copies: Vec<_> =
-            outcome.copies.iter().zip(context.limits).map(|(copy, limit)| CopyRecord::new(copy, limit)).collect();
+        let mut copies: Vec<_> = outcome.copies.iter().map(CopyRecord::new).collect();
+        if let Some((place, limit)) = context.limit {
+            copies[place].limited_by = Some(limit.text());
+            copies[place].limited_by_parts = Some(limit);
+        }
         if let Some(streams) = context.streams {
             copies.iter_mut().zip(streams).for_each(|(copy, stream)| copy.stream = Some(stream));
         }
@@ -218,7 +224,7 @@ impl Report {
 }
 
 impl CopyRecord {
-    fn new(copy: &CopyOutcome, limit: LimitedBy) -> Self {
+    fn new(copy: &CopyOutcome) -> Self {
         Self {
             gpu: copy.gpu,
             direction: copy.direction,
@@ -238,8 +244,9 @@ impl CopyRecord {
             completed: copy.completed,
             delivered: copy.delivered,
             reason: copy.reason.clone(),
-            limited_by: limit.text(),
-            limited_by_parts: limit,
+            busiest: copy.busiest.clone(),
+            limited_by: None,
+            limited_by_parts: None,
             sha256: None,
         }
     }
@@ -261,17 +268,14 @@ impl UnitRecord {
 pub(super) mod tests {
     use super::*;
     use crate::{
-        config::Layers,
         figures::{
             column_names,
+            limit::Gain,
             table::{EXPOSURE, SHOWN},
         },
-        system::Limiter,
-    };
-    use crate::{
         gpu::key_rotation::Work,
         sim::{Effect, Stall},
-        system::{DirectionTraffic, GpuOutcome, TagQueueOutcome},
+        system::{DirectionTraffic, GpuOutcome, TagQueueOutcome, Waited},
         units::Frequency,
     };
 
@@ -293,14 +297,13 @@ pub(super) mod tests {
             completed: delivered,
             delivered,
             reason: (!delivered).then(|| "message 7: the tag is wrong".to_owned()),
-            limited_by: Limiter {
+            busiest: Busiest {
                 unit: "host.cipher".into(),
                 state: "busy".into(),
                 fraction: 0.916,
-                parameter: Some("cipher.seal_rate".into()),
+                waited: Some(Waited { unit: "host.driver".into(), stall: "host_cipher".into(), fraction: 0.75 }),
                 behind: None,
             },
-            candidates: Vec::new(),
         };
         Outcome {
             end: Femtos(40_000_000_000_999),
@@ -335,7 +338,10 @@ pub(super) mod tests {
     }
 
     pub fn report(digest: bool) -> Report {
-        let (outcome, machine) = (outcome(), Layers::new("h100-nvl-tdx").resolve().unwrap());
+        let outcome = outcome();
+        let [parameter, value, relaxed_to] = ["cipher.seal_rate", "1.6 B/cycle", "3.2 B/cycle"].map(str::to_owned);
+        let best = vec![Gain { parameter, value, relaxed_to, gain_percent: 82.0 }];
+        let limit = LimitedBy { best, next: Some("driver.push".into()), ..LimitedBy::default() };
         let context = Context {
             machine: "m+d".into(),
             confidential_computing: true,
@@ -344,7 +350,7 @@ pub(super) mod tests {
             assumed_parameters: vec!["link.flight".into()],
             streams: Some(vec!["up".into(), "down".into()]),
             sha256: digest.then(|| vec![Some("cd".repeat(32)), None]),
-            limits: outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, &machine)).collect(),
+            limit: Some((0, limit)),
             wall: Duration::from_millis(500),
         };
         Report::new(context, &outcome)
@@ -394,7 +400,8 @@ pub(super) mod tests {
         assert_eq!((copy.device_start_ps, copy.device_end_ps), (Some(1), Some(19_999_999_999)));
         assert_eq!((report.copies[1].device_start_ps, report.copies[1].stream.as_deref()), (None, Some("down")));
         assert!(copy.gb_per_s.is_some_and(|rate| (rate - 3.355_443_2).abs() < 1e-9), "{:?}", copy.gb_per_s);
-        assert_eq!(copy.limited_by, "cipher.seal_rate = 1.6 B/cycle (host.cipher busy 92 %), not measured");
+        assert_eq!(copy.busiest.to_string(), "host.cipher busy 92 %; host.driver host_cipher 75 %");
+        assert!(copy.limited_by_parts.is_some() && report.copies[1].limited_by.is_none());
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);

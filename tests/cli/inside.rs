@@ -129,7 +129,10 @@ fn an_explanation_adds_up_and_measures_what_would_be_next() {
         message["end_ps"].as_u64().unwrap() - message["start_ps"].as_u64().unwrap()
     );
     let text = sealsim(&["explain", &file, "--message", "1"]).stdout;
-    assert!(text.contains("if host.cipher busy were free") && text.contains("message 1 of copy 1"), "{text}");
+    assert!(
+        text.contains("with cipher.seal_rate = 1.6 B/cycle as good as free (") && text.contains("message 1 of copy 1"),
+        "{text}"
+    );
     let none = sealsim(&["explain", &file, "--message", "9"]);
     assert_eq!(none.status, 2);
     assert!(none.stderr.contains("has 2"), "{}", none.stderr);

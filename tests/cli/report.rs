@@ -128,7 +128,7 @@ fn a_copy_follows_the_one_that_it_waited_for() {
     assert_eq!(tracks.len(), 3);
     assert_eq!(tracks[0]["name"], "stream a");
     let behind: Vec<_> =
-        data["report"]["copies"].as_array().unwrap().iter().map(|copy| &copy["limited_by_parts"]["behind"]).collect();
+        data["report"]["copies"].as_array().unwrap().iter().map(|copy| &copy["busiest"]["behind"]).collect();
     let follows: Vec<_> = tracks.iter().map(|track| track["slices"][0]["follows"][0].as_u64()).collect();
     let expected: Vec<_> = behind.iter().map(|number| number.as_u64().map(|number| number - 1)).collect();
     assert_eq!(follows, expected);

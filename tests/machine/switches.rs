@@ -233,7 +233,7 @@ fn a_limit_at_the_switch_is_named() {
     let shared = plain(&[&switches, "gpu=[{count=4,switch=0}]"]);
     let outcome = done(&shared, (0..4).map(|gpu| of(gpu, Direction::D2h, 8 << 20)).collect());
     for copy in &outcome.copies {
-        assert_eq!(copy.limited_by.unit, "switch0.link.switch_port", "{:?}", copy.candidates);
+        assert_eq!(copy.busiest.unit, "switch0.link.switch_port", "{:?}", copy.busiest);
     }
 }
 

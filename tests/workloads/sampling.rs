@@ -135,17 +135,16 @@ impl Verdict {
     }
 
     fn note_limit(&mut self, truth: &CopyOutcome, said: [&CopyOutcome; 3]) {
-        let same = truth.limited_by.parameter == said[1].limited_by.parameter;
+        let same = truth.busiest.unit == said[1].busiest.unit;
         self.named += u64::from(same);
         if std::env::var("SEALSIM_MISSES").is_ok() && !same {
-            println!("limited by {:?}, not {:?}", truth.limited_by, said[1].limited_by);
+            println!("{:?}, not {:?}", truth.busiest, said[1].busiest);
         }
-        let billionths = |copy: &CopyOutcome| {
-            let own = copy.candidates.iter().find(|one| Some(&one.parameter) == truth.limited_by.parameter.as_ref());
-            (own.map_or(0.0, |own| own.fraction) * 1e9) as u64
-        };
+        let billionths = |copy: &CopyOutcome| (copy.busiest.fraction * 1e9) as u64;
         let [low, middle, high] = said.map(billionths);
-        self.limits.note((low, middle, high), billionths(truth), 1_000_000_000);
+        if same {
+            self.limits.note((low, middle, high), billionths(truth), 1_000_000_000);
+        }
     }
 
     fn join(mut self, other: Self) -> Self {

@@ -74,8 +74,8 @@ impl Question {
             .map_err(|error| Fault::of_collective(&error))?;
         let outcome = self.simulate(resolved, workload, &collectives, (watch, told))?;
         let wall = started.elapsed();
-        let limits =
-            self.limits(resolved, workload, &outcome, &collectives, watch).map_err(|error| Fault::of_run(&error))?;
+        let limit =
+            self.limit(resolved, workload, &outcome, &collectives, watch).map_err(|error| Fault::of_run(&error))?;
         let context = Context {
             machine: resolved.name(),
             confidential_computing: resolved.machine.confidential_computing,
@@ -84,7 +84,7 @@ impl Question {
             assumed_parameters: resolved.assumed(),
             streams: workload.streams(),
             sha256: None,
-            limits,
+            limit,
             wall,
         };
         let mut report = Report::new(context, &outcome);
@@ -114,24 +114,22 @@ impl Question {
         })
     }
 
-    /// What limited each copy; for the one that ended last it is measured, if that was asked for or is quick.
-    fn limits(
+    /// What limited the copy that ended last, if that was asked for or is quick.
+    fn limit(
         &self,
         resolved: &Resolved,
         workload: &Workload,
         outcome: &Outcome,
         collectives: &CollectiveTimes,
         watch: &Watch,
-    ) -> Result<Vec<LimitedBy>, RunError> {
-        let mut limits: Vec<_> = outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, resolved)).collect();
+    ) -> Result<Option<(usize, LimitedBy)>, RunError> {
         let unasked = what_if::unasked(workload, outcome);
         let most = self.what_if.map_or(unasked, usize::from);
         let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
-        let Some(last) = last.filter(|_| most > 0) else { return Ok(limits) };
+        let Some(last) = last.filter(|_| most > 0) else { return Ok(None) };
         let repeat = |most| timing(&workload.only_timing(most), collectives);
-        let found = what_if::measure(resolved, &repeat, last, most, &mut || watch.control())?;
-        limits[last] = limits[last].clone().measured(found);
-        Ok(limits)
+        let limit = what_if::measure(resolved, &repeat, last, most, &mut || watch.control())?;
+        Ok(Some((last, limit)))
     }
 }
 

@@ -150,8 +150,8 @@ impl Job {
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
-        let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
-        let mut report = self.report(&outcome, &arrivals, limits, wall, sampled);
+        let limit = self.limit(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
+        let mut report = self.report(&outcome, &arrivals, limit, wall, sampled);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(Results { report, outcome, look, recorded })
     }
@@ -248,7 +248,7 @@ impl Job {
         &self,
         outcome: &Outcome,
         arrivals: &[Arrival],
-        limits: Vec<LimitedBy>,
+        limit: Option<(usize, LimitedBy)>,
         wall: Duration,
         sampled: Option<Sampled>,
     ) -> Report {
@@ -264,16 +264,13 @@ impl Job {
             assumed_parameters: self.resolved.assumed(),
             streams: self.workload.streams(),
             sha256,
-            limits,
+            limit,
             wall,
         };
         let all = || self.sample.map(|_| Sampled::all(&self.workload, outcome));
         let is_part = sampled.is_some();
-        let record = sampled.or_else(all).map(|sampled| {
-            let mut told = Told::of(&sampled, |outcome| Report::new(context.clone(), outcome));
-            note_limits(&mut told, &sampled, &context.limits);
-            told
-        });
+        let told = |sampled| Told::of(&sampled, |outcome| Report::new(context.clone(), outcome));
+        let record = sampled.or_else(all).map(told);
         let mut report = Report::new(context, outcome);
         report.sampled = record;
         if is_part {
@@ -375,15 +372,4 @@ fn write_manifest(mut file: OutputFile, manifest: &Manifest) -> Result<(), Failu
     let text = serde_json::to_string_pretty(manifest).map_err(|error| failed(error.into()))? + "\n";
     file.put(0, text.as_bytes()).map_err(failed)?;
     file.keep().map_err(failed)
-}
-
-/// Notes the intervals of what limits copies by the accounts of the sampled run. What was measured rests on runs of its own.
-fn note_limits(told: &mut Told, sampled: &Sampled, limits: &[LimitedBy]) {
-    let ends = sampled.low.copies.iter().zip(&sampled.high.copies);
-    for (place, (limit, (low, high))) in limits.iter().zip(ends).enumerate().filter(|(_, (limit, _))| !limit.measured) {
-        let between = [low.limited_by.fraction, high.limited_by.fraction];
-        if between[0] < between[1] && (between[0]..=between[1]).contains(&limit.fraction) {
-            told.note(&format!("/copies/{place}/limited_by_parts/fraction"), between);
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! What limited the copies of a run: from its accounts, and for the copy that ended last measured.
+//! What limited the copy of a run that ended last, measured.
 
 use super::{Interruption, Job, RunFormat};
 use crate::{
@@ -10,20 +10,19 @@ use crate::{
 };
 
 impl Job {
-    pub(super) fn limits(
+    /// The place of that copy and what limited it, if that is to be measured.
+    pub(super) fn limit(
         &self,
         outcome: &Outcome,
         collectives: &CollectiveTimes,
         interruption: &Interruption,
-    ) -> Result<Vec<LimitedBy>, RunError> {
-        let mut limits: Vec<_> =
-            outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, &self.resolved)).collect();
+    ) -> Result<Option<(usize, LimitedBy)>, RunError> {
         let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
-        let Some((last, most)) = last.zip(self.asked(outcome)) else { return Ok(limits) };
+        let Some((last, most)) = last.zip(self.asked(outcome)) else { return Ok(None) };
         let repeat = |most| request(&self.workload.only_timing(most), collectives);
         let mut observer = || interruption.control();
         match what_if::measure(&self.resolved, &repeat, last, most, &mut observer) {
-            Ok(found) => limits[last] = limits[last].clone().measured(found),
+            Ok(limit) => return Ok(Some((last, limit))),
             // The run itself is complete: it is only not known what limits it.
             Err(RunError::Simulation(SimulationError::Stopped { .. })) if self.format == RunFormat::Silent => {}
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => {
@@ -31,7 +30,7 @@ impl Job {
             }
             Err(error) => return Err(error),
         }
-        Ok(limits)
+        Ok(None)
     }
 
     /// How many parameters to measure, if any.

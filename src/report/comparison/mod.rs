@@ -8,8 +8,8 @@ use super::{SCHEMA_VERSION, layout::fitted, table::Table};
 use crate::{
     explore::{Comparison, Design, Work, way},
     figures::{
-        Figure, LimitedBy, Row, Value,
-        table::{BYTES, EXPOSURE, FIRST_VERIFIED, OF_OFF, OVER_BASELINE, QUARANTINE, RATE, TAGS},
+        Figure, Row, Value,
+        table::{BUSIEST, BYTES, EXPOSURE, FIRST_VERIFIED, OF_OFF, OVER_BASELINE, QUARANTINE, RATE, TAGS},
     },
     sampling::Told,
     system::{Direction, Memory},
@@ -144,16 +144,20 @@ impl Way<'_> {
         push(text, &table, self.width);
     }
 
-    /// A row for each design, a column for each figure, and if wanted what limits it.
+    /// A row for each design, a column for each figure, and if wanted what limits it, or who is busiest.
     fn rows(&self, text: &mut String, bytes: u64, shown: &[Shown], limited: bool) {
-        let limit = limited.then_some("limited by");
+        let measured = self.comparison.designs.iter().flat_map(Design::rows).any(|row| row.limited_by_parts.is_some());
+        let limit = limited.then_some(if measured { "limited by" } else { "busiest" });
         let head: Vec<_> = ["design"].into_iter().chain(shown.iter().map(|(head, ..)| *head)).chain(limit).collect();
         let left: &[usize] = if limited { &[0, shown.len() + 1] } else { &[0] };
         let mut table = Table::new(&head, left);
         for design in &self.comparison.designs {
             let Some(row) = self.of(design, bytes) else { continue };
             let cells = shown.iter().map(|(_, figure, shown)| shown(row.get(figure)));
-            let limit = row.limited_by_parts.as_ref().filter(|_| limited).map(LimitedBy::short);
+            let limit = limited.then(|| match &row.limited_by_parts {
+                Some(limit) => limit.short(),
+                None => row.get(&BUSIEST).shown(),
+            });
             table.row([design.name.clone()].into_iter().chain(cells).chain(limit));
         }
         push(text, &table, self.width);

@@ -6,9 +6,9 @@ use crate::{
     figures::{
         Figure, Row, Value,
         table::{
-            COLLECTIVES, COLLECTIVES_BYTES, COLLECTIVES_EXPOSED, COLLECTIVES_SIMULATED, COLLECTIVES_TIME, D2D_BYTES,
-            D2D_COPIES, D2H_BYTES, D2H_COPIES, D2H_DEVICE, EXPOSURE, H2D_BYTES, H2D_COPIES, H2D_DEVICE, IDLE,
-            LIMITED_BY, OVER_OFF, TIME,
+            BUSIEST, COLLECTIVES, COLLECTIVES_BYTES, COLLECTIVES_EXPOSED, COLLECTIVES_SIMULATED, COLLECTIVES_TIME,
+            D2D_BYTES, D2D_COPIES, D2H_BYTES, D2H_COPIES, D2H_DEVICE, EXPOSURE, H2D_BYTES, H2D_COPIES, H2D_DEVICE,
+            IDLE, OVER_OFF, TIME,
         },
     },
     report::{table::Table, text::time},
@@ -87,11 +87,11 @@ fn ends(comparison: &Comparison) -> Table {
 }
 
 fn details(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&["design", "exposure", "area", "limited by"], &[0, 3]);
+    let mut table = Table::new(&["design", "exposure", "area", "busiest"], &[0, 3]);
     for (design, row) in comparison.designs.iter().flat_map(|design| design.rows().iter().map(move |row| (design, row)))
     {
         let area = design.cost.area_total().map(|area| area.middle());
-        let limit = row.get(&LIMITED_BY).shown();
+        let limit = row.get(&BUSIEST).shown();
         table.row([design.name.clone(), picos(row.get(&EXPOSURE)), number(&area.into(), digits), limit]);
     }
     table

@@ -100,7 +100,7 @@ const COPY: Shape = Object(&[
     ("stream", Maybe(&Text)),
     ("start_ps", Count),
     ("end_ps", Count),
-    ("limited_by_parts", Object(&[("unit", Text), ("behind", Maybe(&Count))])),
+    ("busiest", Object(&[("unit", Text), ("behind", Maybe(&Count))])),
 ]);
 const UNIT: Shape = Object(&[("cycles", Count), ("busy", Count), ("idle", Count), ("stalls", Map(&Count))]);
 const COMPARED: Shape = Object(&[("direction", Text), ("bytes", Count), ("time_ps", Count)]);
@@ -220,7 +220,7 @@ fn timeline(run: &Value) -> Timeline {
         direction: copy["direction"].as_str().unwrap_or_default().to_owned(),
         start_ps: count(&copy["start_ps"]),
         end_ps: count(&copy["end_ps"]),
-        behind: number(&copy["limited_by_parts"]["behind"]),
+        behind: number(&copy["busiest"]["behind"]),
     };
     let copies: Vec<_> = elements(run, "copies").iter().map(span).collect();
     Timeline::of_copies(&copies, count(&run["simulated_ps"]))

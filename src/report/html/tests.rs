@@ -97,8 +97,8 @@ fn what_is_no_result_of_a_verb_is_refused_with_the_reason() {
     assert!(refused(&json!({ "schema_version": 2, "error": { "text": "a deadlock" } })).contains("a deadlock"));
     let mut run = serde_json::to_value(report(false)).unwrap();
     run["schema_version"] = 1.into();
-    assert!(refused(&run).contains("schema_version is 1, this version of sealsim shows 3"));
-    run["schema_version"] = 3.into();
+    assert!(refused(&run).contains("schema_version is 1, this version of sealsim shows 4"));
+    run["schema_version"] = 4.into();
     run["copies"][0]["start_ps"] = "soon".into();
     let reason = refused(&run);
     assert!(reason.contains("`sealsim run`") && reason.contains("copies[0].start_ps: expected a count"), "{reason}");

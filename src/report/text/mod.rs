@@ -47,11 +47,11 @@ impl Report {
     fn head(&self) -> Vec<String> {
         let mode = if self.confidential_computing { "on" } else { "off" };
         let digest = self.config_digest.get(..12).unwrap_or(&self.config_digest);
-        let longest =
-            self.copies.iter().zip(1..).max_by_key(|(copy, number)| (lasts(copy), std::cmp::Reverse(*number)));
+        let rank = |copy: &CopyRecord| (copy.limited_by.is_some(), lasts(copy));
+        let told = self.copies.iter().zip(1..).max_by_key(|(copy, number)| (rank(copy), std::cmp::Reverse(*number)));
         let mut lines = vec![self.summary()];
         lines.extend(self.sampled.iter().map(|told| self.of_sample(told)));
-        lines.extend(longest.map(|(copy, number)| limit(copy, number)));
+        lines.extend(told.map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
         lines.extend(self.does_not_close.clone());
         lines
@@ -327,7 +327,7 @@ impl Report {
         lines
     }
 
-    /// What limited each of several copies; the one of a single copy stands at the head.
+    /// What limited each of several copies, or who was busiest; the one of a single copy stands at the head.
     fn limits(&self) -> Vec<String> {
         if self.copies.len() == 1 {
             return Vec::new();
@@ -347,9 +347,13 @@ fn lasts(copy: &CopyRecord) -> u64 {
 }
 
 fn limit(copy: &CopyRecord, number: usize) -> String {
-    let first = format!("copy {number} is limited by {}", copy.limited_by);
-    let others = copy.limited_by_parts.others().map(|other| format!("  and by {other}"));
-    std::iter::once(first).chain(others).collect::<Vec<_>>().join("\n")
+    let Some((words, parts)) = copy.limited_by.as_ref().zip(copy.limited_by_parts.as_ref()) else {
+        return format!("copy {number}: {}", copy.busiest);
+    };
+    let others = parts.others().map(|other| format!("  and by {other}"));
+    let busiest = std::iter::once(format!("  {}", copy.busiest));
+    let first = std::iter::once(format!("copy {number} is limited by {words}"));
+    first.chain(others).chain(busiest).collect::<Vec<_>>().join("\n")
 }
 
 fn tags(copy: &CopyRecord) -> String {

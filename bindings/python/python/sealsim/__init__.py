@@ -2,7 +2,7 @@
 
 >>> import sealsim
 >>> report = sealsim.run("h100-nvl-tdx", copies=["h2d:1MiB"])
->>> print(f"{report.copies[0].gb_per_s:.2f} GB/s", report.copies[0].limited_by_parts.parameter)
+>>> print(f"{report.copies[0].gb_per_s:.2f} GB/s", report.copies[0].limited_by_parts.best[0].parameter)
 2.66 GB/s cipher.seal_rate
 
 The fields are those of ``sealsim run --format json``; docs/results.md describes them.

@@ -49,7 +49,8 @@ struct Filled {
 /// A machine that settings are laid on.
 #[derive(Debug, Clone)]
 pub struct Base {
-    layers: Layers,
+    /// What it was resolved from; none of a machine that was given whole.
+    layers: Option<Layers>,
     stack: Stack,
     resolved: Resolved,
     /// Tables in which a rate is written per second.
@@ -78,7 +79,7 @@ fn count_assumed(parameters: &[Parameter]) -> usize {
 }
 
 impl Base {
-    pub(super) fn new(layers: Layers, stack: Stack, resolved: Resolved) -> Self {
+    pub(super) fn new(layers: Option<Layers>, stack: Stack, resolved: Resolved) -> Self {
         let mut assumed: Vec<(String, usize)> = Vec::new();
         for one in resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed) {
             let table = table_of(&one.path);
@@ -97,16 +98,11 @@ impl Base {
         &self.resolved
     }
 
-    /// What it was resolved from.
-    pub const fn layers(&self) -> &Layers {
-        &self.layers
-    }
-
     /// What the machine states and no design lies over, as it is without any design: values and ranges. What follows from a design's values is the
     /// design's. A setting, which lies over all designs, takes part in the machine here: it has no range.
     pub fn of_machine(&self) -> Vec<Parameter> {
-        let alone = self.layers.without_designs();
-        let Ok(stack) = alone.machine_stack() else { return Vec::new() };
+        let Some(layers) = &self.layers else { return self.resolved.parameters.clone() };
+        let Ok(stack) = layers.without_designs().machine_stack() else { return Vec::new() };
         let is_same = |one: &Parameter, other: &Parameter| {
             let [here, there] = [&self.stack, &stack].map(|stack| stack.values.at(&one.path)?.place.as_ref());
             let at = |place: &Place| (place.source.origin.clone(), place.span.clone());
@@ -242,7 +238,7 @@ impl Layers {
     pub fn base(self) -> Result<Base, Refusal> {
         let stack = self.machine_stack()?;
         let resolved = stack.fill()?;
-        Ok(Base::new(self, stack, resolved))
+        Ok(Base::new(Some(self), stack, resolved))
     }
 }
 
@@ -308,7 +304,9 @@ mod tests {
     }
 
     fn whole(base: &Base, settings: &[String]) -> Result<Varied, Refusal> {
-        let resolved = settings.iter().fold(base.layers().clone(), |layers, setting| layers.set(setting)).resolve()?;
+        let mut stack = base.stack.clone();
+        settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
+        let resolved = stack.fill()?;
         Ok(Varied { assumed: resolved.assumed().len(), machine: resolved.machine })
     }
 

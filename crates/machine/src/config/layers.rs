@@ -249,10 +249,10 @@ fn take_labels(layers: &mut [Layer], asked_for: &str) -> Design {
 pub(super) struct Stack {
     pub values: Node,
     /// The sources, the lowest first.
-    names: Vec<String>,
-    designs: Vec<Design>,
+    pub names: Vec<String>,
+    pub designs: Vec<Design>,
     /// Digests of the points that any layer was fitted to.
-    fitted_to: BTreeSet<String>,
+    pub fitted_to: BTreeSet<String>,
 }
 
 impl Stack {

@@ -51,7 +51,7 @@ pub use machine::MachineSpec;
 pub use merge::DEFAULT;
 pub use parameter::Parameter;
 pub use provenance::{Kind, Provenance};
-pub use relax::relaxed_amounts;
+pub use relax::{Relaxes, relaxed_amounts, relaxes};
 pub use resolved::{Design, Resolved};
 pub use schema::schema;
 pub use shape::quantity;

@@ -1,5 +1,6 @@
 //! A machine that is complete and makes sense, with where each value comes from.
 
+use super::base::Base;
 use super::check;
 use super::cut;
 use super::error::{Wrong, refusal};
@@ -7,9 +8,10 @@ use super::examine::{Layered, examine};
 use super::follow;
 use super::gpu::path_in_own_tables;
 use super::layer::Layer;
+use super::layers::Stack;
 use super::library;
 use super::machine::MachineSpec;
-use super::merge::{merge, unstated};
+use super::merge::unstated;
 use super::parameter::Parameter;
 use super::provenance::{Kind, Provenance};
 use super::shape::{LABELS, Shape};
@@ -69,6 +71,18 @@ impl Resolved {
 
     /// The same machine with settings on it, as `--set` takes them.
     pub fn with(&self, settings: &[String]) -> Result<Self, Refusal> {
+        let mut stack = self.stack()?;
+        settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
+        stack.fill()
+    }
+
+    /// The same, to be varied many times.
+    pub fn base(&self) -> Result<Base, Refusal> {
+        Ok(Base::new(None, self.stack()?, self.clone()))
+    }
+
+    /// Its values as one layer, in which what follows from others goes on following.
+    fn stack(&self) -> Result<Stack, Refusal> {
         let wrong = || refusal(&Wrong::Manifest { reason: "the machine has no fields".into() });
         let mut values = Node::from_json(&json!(self.machine)).ok_or_else(wrong)?;
         for Parameter { path, provenance, .. } in &self.parameters {
@@ -77,17 +91,8 @@ impl Resolved {
             }
         }
         follow::release(&mut values);
-        let mut layers = self.layers.clone();
-        for setting in settings {
-            let layer = Layer::set(setting)?;
-            library::overrule(&mut values, &layer.values);
-            merge(&mut values, layer.values, Some(Shape::machine()));
-            layers.push(format!("--set {setting}"));
-        }
-        follow::complete(&mut values);
-        library::complete(&mut values)?;
-        let filled = Self::fill(&values, self.designs.clone(), layers)?;
-        Ok(Self { fitted_to: self.fitted_to.clone(), ..filled })
+        let (names, designs) = (self.layers.clone(), self.designs.clone());
+        Ok(Stack { values, names, designs, fitted_to: self.fitted_to.clone() })
     }
 
     pub fn parameter(&self, path: &str) -> Option<&Parameter> {

@@ -3,6 +3,7 @@
 //! It is read from the JSON Schema that the spec types derive, so a field that is added to a spec is known here at once.
 
 use super::machine::MachineSpec;
+use super::relax::{self, Relaxes};
 use crate::units::{ByteRate, FlopRate, KINDS, Kind};
 use schemars::JsonSchema;
 use serde_json::{Map, Value as Json};
@@ -51,6 +52,8 @@ pub(super) struct Field {
     pub required: bool,
     /// What plots call it, behind the words of the tables around it.
     pub words: Option<String>,
+    /// The way in which it can only help.
+    pub relaxes: Option<Relaxes>,
     /// What it means; empty in a shape that is not [documented](Shape::documented).
     pub meaning: String,
     /// What each text means that it may be, where it is one of several and the shape is documented.
@@ -331,6 +334,7 @@ fn fields(schema: &Json, definitions: Definitions<'_>) -> Vec<Field> {
             shape: Shape::read(schema, definitions),
             required: is_required(name),
             words: title(schema),
+            relaxes: schema.get("relaxes").and_then(Json::as_str).and_then(relax::named),
             meaning: if definitions.documented { description(schema) } else { String::new() },
             choices: if definitions.documented { choices(schema, definitions) } else { Vec::new() },
         })

@@ -14,49 +14,49 @@ pub struct CopyEngineSpec {
     #[schemars(title = "clock")]
     pub clock: Frequency,
     /// PCEs of the LCE that serves system memory, with confidential computing on.
-    #[schemars(title = "PCEs, CC on")]
+    #[schemars(title = "PCEs, CC on", extend("relaxes" = "up"))]
     pub pces_secure: u32,
     /// The same, off.
-    #[schemars(title = "PCEs, CC off")]
+    #[schemars(title = "PCEs, CC off", extend("relaxes" = "up"))]
     pub pces_plain: u32,
     /// Read requests that one PCE may have outstanding.
-    #[schemars(title = "reads under way per PCE")]
+    #[schemars(title = "reads under way per PCE", extend("relaxes" = "up"))]
     pub outstanding_reads: u32,
     /// Least cycles between two read requests of one PCE.
-    #[schemars(title = "interval between reads of a PCE")]
+    #[schemars(title = "interval between reads of a PCE", extend("relaxes" = "down"))]
     pub request_interval: Cycles,
     /// From a doorbell to the first decoded method.
-    #[schemars(title = "doorbell to first method")]
+    #[schemars(title = "doorbell to first method", extend("relaxes" = "down"))]
     pub fetch: Cycles,
     /// Cycles per method word decoded.
-    #[schemars(title = "time per method word")]
+    #[schemars(title = "time per method word", extend("relaxes" = "down"))]
     pub method_word: Cycles,
     /// From LAUNCH_DMA to the first read request.
-    #[schemars(title = "launch to first read")]
+    #[schemars(title = "launch to first read", extend("relaxes" = "down"))]
     pub launch: Cycles,
     /// Room in one PCE for data that is asked for and not yet passed on.
-    #[schemars(title = "read buffer per PCE")]
+    #[schemars(title = "read buffer per PCE", extend("relaxes" = "up"))]
     pub read_buffer: Bytes,
     /// Bytes that a PCE hands to device memory in one write, or asks from it in one read.
     #[schemars(title = "burst to device memory")]
     pub burst: Bytes,
     /// From the semaphore at the end of a push to the first launch of the next one on the same engine.
-    #[schemars(title = "turnaround between pushes")]
+    #[schemars(title = "turnaround between pushes", extend("relaxes" = "down"))]
     pub turnaround: Cycles,
     /// A flush to the host's memory (FLUSH_TYPE SYS) behind the last write: until it is known to be visible there.
-    #[schemars(title = "flush to host memory")]
+    #[schemars(title = "flush to host memory", extend("relaxes" = "down"))]
     pub flush: Cycles,
     /// Bytes of a plain launch that go to one PCE before the next one takes over.
     #[schemars(title = "stripe per PCE")]
     pub stripe: Bytes,
     /// Stripes that each PCE of a plain launch may have in flight.
-    #[schemars(title = "stripes in flight per PCE")]
+    #[schemars(title = "stripes in flight per PCE", extend("relaxes" = "up"))]
     pub stripes_in_flight: u32,
     /// Time without a completion after which a read has failed.
     #[schemars(title = "completion timeout")]
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
-    #[schemars(title = "messages in flight")]
+    #[schemars(title = "messages in flight", extend("relaxes" = "up"))]
     pub messages_in_flight: u32,
     /// When a message from host memory begins to be opened.
     #[schemars(title = "start of opening")]
@@ -75,7 +75,7 @@ pub struct CopyEngineSpec {
     pub engine_clock: Option<Frequency>,
     /// With a shared engine or GHASH: from a PCE to it, and from it to a PCE; one cycle if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "wire to a shared engine")]
+    #[schemars(title = "wire to a shared engine", extend("relaxes" = "down"))]
     pub engine_wire: Option<Cycles>,
     /// With a shared engine or GHASH: bytes of a message after which another PCE has its turn; if absent, a message keeps it until its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,10 +223,10 @@ pub const SKID: Bytes = Bytes(256 << 10);
 #[serde(deny_unknown_fields)]
 pub struct TagQueueSpec {
     /// Entries.
-    #[schemars(title = "entries")]
+    #[schemars(title = "entries", extend("relaxes" = "up"))]
     pub depth: u32,
     /// Comparators.
-    #[schemars(title = "comparators")]
+    #[schemars(title = "comparators", extend("relaxes" = "up"))]
     pub comparators: u32,
     /// Order in which entries retire.
     #[schemars(title = "order of retirement")]
@@ -235,7 +235,7 @@ pub struct TagQueueSpec {
     #[schemars(title = "release policy")]
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold` and `skid`.
-    #[schemars(title = "room for quarantine")]
+    #[schemars(title = "room for quarantine", extend("relaxes" = "up"))]
     pub quarantine: Bytes,
     /// Where that room is; in the copy engines if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -243,7 +243,7 @@ pub struct TagQueueSpec {
     pub quarantine_in: Option<QuarantineIn>,
     /// Bytes of each PCE that go on to device memory ahead of their verdict, under `skid`; [`SKID`] if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "room ahead of the verdict")]
+    #[schemars(title = "room ahead of the verdict", extend("relaxes" = "up"))]
     pub skid: Option<Bytes>,
     /// When the expected tag is fetched.
     #[schemars(title = "fetch of tags")]
@@ -327,16 +327,16 @@ pub struct HbmSpec {
     #[schemars(title = "clock")]
     pub clock: Frequency,
     /// Bytes taken per cycle.
-    #[schemars(title = "write rate")]
+    #[schemars(title = "write rate", extend("relaxes" = "up"))]
     pub write_rate: BytesPerCycle,
     /// From a write being taken to its bytes being visible.
-    #[schemars(title = "write latency")]
+    #[schemars(title = "write latency", extend("relaxes" = "down"))]
     pub write_latency: Cycles,
     /// Bytes given per cycle.
-    #[schemars(title = "read rate")]
+    #[schemars(title = "read rate", extend("relaxes" = "up"))]
     pub read_rate: BytesPerCycle,
     /// From a read being taken to its bytes being there.
-    #[schemars(title = "read latency")]
+    #[schemars(title = "read latency", extend("relaxes" = "down"))]
     pub read_latency: Cycles,
 }
 
@@ -349,28 +349,28 @@ pub struct ComputeSpec {
     pub clock: Frequency,
     /// Cycles of the copy engine's clock from the moment at which a push may go to its engine to when it goes there. For a push that
     /// waits for nothing they are part of `copy_engine.fetch`.
-    #[schemars(title = "scheduling time")]
+    #[schemars(title = "scheduling time", extend("relaxes" = "down"))]
     pub schedule: Cycles,
     /// Kernels that run at once.
-    #[schemars(title = "kernels at once")]
+    #[schemars(title = "kernels at once", extend("relaxes" = "up"))]
     pub slots: u32,
     /// From a kernel's hand-over to its start.
-    #[schemars(title = "launch of a kernel")]
+    #[schemars(title = "launch of a kernel", extend("relaxes" = "down"))]
     pub launch: Cycles,
     /// How long a kernel lasts, in thousandths of the time that it is said to run.
     #[schemars(title = "stretch of kernels (thousandths)")]
     pub stretch: u32,
     /// A copy within device memory, made by a kernel: what it takes beyond its bytes.
-    #[schemars(title = "launch of a copy in device memory")]
+    #[schemars(title = "launch of a copy in device memory", extend("relaxes" = "down"))]
     pub copy_launch: Cycles,
     /// Level-two cache: a copy stays in it if source and destination fit.
     #[schemars(title = "L2 cache")]
     pub l2: Bytes,
     /// Bytes copied per cycle within it.
-    #[schemars(title = "copy rate within the L2 cache")]
+    #[schemars(title = "copy rate within the L2 cache", extend("relaxes" = "up"))]
     pub copy_rate_l2: BytesPerCycle,
     /// Bytes copied per cycle from and to device memory.
-    #[schemars(title = "copy rate in device memory")]
+    #[schemars(title = "copy rate in device memory", extend("relaxes" = "up"))]
     pub copy_rate_hbm: BytesPerCycle,
 }
 

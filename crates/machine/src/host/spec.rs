@@ -27,16 +27,16 @@ pub struct CipherSpec {
     #[schemars(title = "library")]
     pub library: Option<String>,
     /// Threads that seal or open different messages at once.
-    #[schemars(title = "threads")]
+    #[schemars(title = "threads", extend("relaxes" = "up"))]
     pub threads: u32,
     /// Sealing rate of one thread.
-    #[schemars(title = "sealing rate per thread")]
+    #[schemars(title = "sealing rate per thread", extend("relaxes" = "up"))]
     pub seal_rate: BytesPerCycle,
     /// Opening rate of one thread.
-    #[schemars(title = "opening rate per thread")]
+    #[schemars(title = "opening rate per thread", extend("relaxes" = "up"))]
     pub open_rate: BytesPerCycle,
     /// Cost of each message, whatever its size.
-    #[schemars(title = "cost per message")]
+    #[schemars(title = "cost per message", extend("relaxes" = "down"))]
     pub per_message: Cycles,
     /// Whether the thread that made the call does the cipher's work itself, between its other work. There is one thread then.
     #[schemars(title = "on the calling thread")]
@@ -50,7 +50,7 @@ pub struct CipherSpec {
     pub ahead: Option<AheadSpec>,
     /// Rate at which one thread makes the CRC of the text that is added to the tag; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "rate of a CRC of the text")]
+    #[schemars(title = "rate of a CRC of the text", extend("relaxes" = "up"))]
     pub text_crc: Option<BytesPerCycle>,
 }
 
@@ -62,10 +62,10 @@ pub struct CipherSpec {
 #[serde(deny_unknown_fields)]
 pub struct AheadSpec {
     /// Threads that seal ahead, each at `cipher.seal_rate`.
-    #[schemars(title = "sealing threads")]
+    #[schemars(title = "sealing threads", extend("relaxes" = "up"))]
     pub workers: u32,
     /// Threads that open what calls have left to them, each at `cipher.open_rate`; 0 where calls open all themselves.
-    #[schemars(title = "opening threads")]
+    #[schemars(title = "opening threads", extend("relaxes" = "up"))]
     pub open_workers: u32,
     /// Shortest copy that is treated so; shorter ones are sealed and opened within their calls.
     #[schemars(title = "shortest copy")]
@@ -110,23 +110,23 @@ pub struct MemorySpec {
     #[schemars(title = "last-level cache")]
     pub llc: Bytes,
     /// What is not in the L2 costs bytes / this rate more.
-    #[schemars(title = "last-level cache rate")]
+    #[schemars(title = "last-level cache rate", extend("relaxes" = "up"))]
     pub llc_rate: BytesPerCycle,
     /// What is not in the last-level cache either costs bytes / this rate on top.
-    #[schemars(title = "DRAM rate")]
+    #[schemars(title = "DRAM rate", extend("relaxes" = "up"))]
     pub dram_rate: BytesPerCycle,
     /// What all cores of a socket together get from its memory; sessions of several GPUs share it. No limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "rate of a socket")]
+    #[schemars(title = "rate of a socket", extend("relaxes" = "up"))]
     pub socket_rate: Option<BytesPerCycle>,
     /// First touch of a 4 KiB page of pageable memory, in a buffer of less than 2 MiB.
-    #[schemars(title = "first touch of a page")]
+    #[schemars(title = "first touch of a page", extend("relaxes" = "down"))]
     pub first_touch: Cycles,
     /// First touch of a huge page of 2 MiB, in which longer pageable buffers lie.
-    #[schemars(title = "first touch of a huge page")]
+    #[schemars(title = "first touch of a huge page", extend("relaxes" = "down"))]
     pub first_touch_huge: Cycles,
     /// First touch of a page of pinned memory by the CPU, which only happens under confidential computing.
-    #[schemars(title = "first touch of a pinned page")]
+    #[schemars(title = "first touch of a pinned page", extend("relaxes" = "down"))]
     pub first_touch_pinned: Cycles,
 }
 
@@ -135,10 +135,10 @@ pub struct MemorySpec {
 #[serde(deny_unknown_fields)]
 pub struct NumaSpec {
     /// Added to each read and write of a GPU, in cycles of the root complex.
-    #[schemars(title = "latency")]
+    #[schemars(title = "latency", extend("relaxes" = "down"))]
     pub latency: Cycles,
     /// What the link between sockets carries one way, in cycles of the CPU. GPUs and cores that cross it share it in equal parts.
-    #[schemars(title = "rate")]
+    #[schemars(title = "rate", extend("relaxes" = "up"))]
     pub rate: BytesPerCycle,
 }
 
@@ -147,10 +147,10 @@ pub struct NumaSpec {
 #[serde(deny_unknown_fields)]
 pub struct InFlightSpec {
     /// Host to device: from the first byte put into staging until the GPU has fetched them.
-    #[schemars(title = "h2d")]
+    #[schemars(title = "h2d", extend("relaxes" = "up"))]
     pub h2d: u32,
     /// Device to host: from the push until its bytes are where they belong.
-    #[schemars(title = "d2h")]
+    #[schemars(title = "d2h", extend("relaxes" = "up"))]
     pub d2h: u32,
 }
 
@@ -166,14 +166,14 @@ pub struct SmallSpec {
     #[schemars(title = "longest d2h")]
     pub limit_d2h: Option<Bytes>,
     /// Rate of the pass.
-    #[schemars(title = "rate")]
+    #[schemars(title = "rate", extend("relaxes" = "up"))]
     pub rate: BytesPerCycle,
     /// Under confidential computing: each line of 64 B of the copy's first page that is in no cache costs this on top, before any
     /// prefetcher has seen the stream.
-    #[schemars(title = "time per cold line, CC on")]
+    #[schemars(title = "time per cold line, CC on", extend("relaxes" = "down"))]
     pub secure_cold_line: Cycles,
     /// Under confidential computing: what else is in no cache costs bytes / this rate on top.
-    #[schemars(title = "cold rate, CC on")]
+    #[schemars(title = "cold rate, CC on", extend("relaxes" = "up"))]
     pub secure_cold_rate: BytesPerCycle,
 }
 
@@ -189,13 +189,13 @@ impl SmallSpec {
 #[serde(deny_unknown_fields)]
 pub struct ColdCallSpec {
     /// A copy to the GPU.
-    #[schemars(title = "h2d")]
+    #[schemars(title = "h2d", extend("relaxes" = "down"))]
     pub h2d: Cycles,
     /// A copy from the GPU.
-    #[schemars(title = "d2h")]
+    #[schemars(title = "d2h", extend("relaxes" = "down"))]
     pub d2h: Cycles,
     /// What confidential computing adds.
-    #[schemars(title = "more with CC")]
+    #[schemars(title = "more with CC", extend("relaxes" = "down"))]
     pub secure: Cycles,
 }
 
@@ -207,7 +207,7 @@ pub struct StagingSpec {
     #[schemars(title = "buffer size")]
     pub buffer: Bytes,
     /// Buffers in the pool.
-    #[schemars(title = "buffers")]
+    #[schemars(title = "buffers", extend("relaxes" = "up"))]
     pub buffers: u32,
 }
 
@@ -243,25 +243,25 @@ pub struct PushD2hSpec {
 #[serde(deny_unknown_fields)]
 pub struct DriverSpec {
     /// From the API call to the first work on the copy.
-    #[schemars(title = "call to first work")]
+    #[schemars(title = "call to first work", extend("relaxes" = "down"))]
     pub call: Cycles,
     /// Building a push of a copy, plain.
-    #[schemars(title = "building of a push")]
+    #[schemars(title = "building of a push", extend("relaxes" = "down"))]
     pub push: Cycles,
     /// Call and push of a kernel, or of a copy within the GPU, plain.
-    #[schemars(title = "launch of a kernel")]
+    #[schemars(title = "launch of a kernel", extend("relaxes" = "down"))]
     pub launch: Cycles,
     /// What sealing a push and handing it over through the launch channel adds under confidential computing.
-    #[schemars(title = "sealing of a push")]
+    #[schemars(title = "sealing of a push", extend("relaxes" = "down"))]
     pub secure_push: Cycles,
     /// From the semaphore's release being visible to the driver having seen it, plain.
-    #[schemars(title = "completion")]
+    #[schemars(title = "completion", extend("relaxes" = "down"))]
     pub completion: Cycles,
     /// What opening an encrypted completion record adds.
-    #[schemars(title = "opening of a completion record")]
+    #[schemars(title = "opening of a completion record", extend("relaxes" = "down"))]
     pub secure_completion: Cycles,
     /// Pageable memory without confidential computing: copy rate into pinned staging.
-    #[schemars(title = "copy rate into staging, pageable memory, CC off")]
+    #[schemars(title = "copy rate into staging, pageable memory, CC off", extend("relaxes" = "up"))]
     pub pageable_copy_rate: BytesPerCycle,
     /// Pinned memory under confidential computing.
     #[schemars(title = "pinned memory,")]

@@ -1,8 +1,8 @@
 //! What a request asks of each copy, as reports remember it.
 
 use super::{
-    limits,
-    request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
+    queues::Place,
+    request::{CopyRequest, Direction, Memory, Operation, Request},
 };
 use crate::stream::StreamTask;
 use std::collections::BTreeSet;
@@ -12,38 +12,29 @@ pub(super) struct Asked {
     pub direction: Direction,
     pub bytes: u64,
     pub memory: Memory,
-    pub place: limits::Place,
-    pub pages: Pages,
-    /// Whether the program drives out the caches before it.
-    pub flushed: bool,
+    pub place: Place,
 }
 
 /// The copies of a request, in its order.
 pub(super) fn asked(request: &Request) -> Vec<Asked> {
-    let asked = request.copies.iter();
-    let mut asked: Vec<_> = asked
-        .map(|&CopyRequest { direction, bytes, memory, pages, .. }| Asked {
-            direction,
-            bytes,
-            memory,
-            place: limits::Place::default(),
-            pages,
-            flushed: false,
-        })
-        .collect();
-    let (mut flushed, mut kernels) = (BTreeSet::new(), BTreeSet::new());
+    let alone = |copy: &CopyRequest| {
+        let CopyRequest { direction, bytes, memory, .. } = *copy;
+        Asked { direction, bytes, memory, place: Place::default() }
+    };
+    let mut asked: Vec<_> = request.copies.iter().map(alone).collect();
+    let mut kernels = BTreeSet::new();
     for step in &request.program {
         match step.operation {
-            Operation::Flush { .. } => _ = flushed.insert(step.gpu),
             Operation::Copy { copy, .. } => {
                 if let Some(asked) = asked.get_mut(copy) {
                     let behind_kernels = kernels.contains(&(step.gpu, step.stream));
-                    asked.place = limits::Place { stream: Some(step.stream), behind_kernels };
-                    asked.flushed = flushed.contains(&step.gpu);
+                    asked.place = Place { stream: Some(step.stream), behind_kernels };
                 }
-                flushed.remove(&step.gpu);
             }
-            Operation::Task(StreamTask::Record { .. }) | Operation::Sync | Operation::Host { .. } => {}
+            Operation::Task(StreamTask::Record { .. })
+            | Operation::Flush { .. }
+            | Operation::Sync
+            | Operation::Host { .. } => {}
             Operation::Task(_) | Operation::Graph { .. } => _ = kernels.insert((step.gpu, step.stream)),
         }
     }

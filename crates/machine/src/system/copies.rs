@@ -2,10 +2,11 @@
 
 use super::{
     asked::Asked,
+    busiest::Names,
     kept::Kept,
-    limits,
     machine::Parts,
-    outcome::CopyOutcome,
+    outcome::{Busiest, CopyOutcome},
+    queues,
     request::{Direction, Request},
 };
 use crate::{
@@ -50,7 +51,7 @@ impl Ended<'_> {
                 self.copy(request, asked, &spans, &said)
             })
             .collect();
-        self.limit(&asked, &mut copies);
+        self.name_busiest(&asked, &mut copies);
         copies
     }
 
@@ -79,43 +80,24 @@ impl Ended<'_> {
             completed: outcome.delivered,
             delivered,
             reason: reason.filter(|_| !delivered),
-            limited_by: limits::limiter(&[]),
-            candidates: Vec::new(),
+            busiest: Busiest::default(),
         }
     }
 
-    /// Says of each copy what limited it.
-    fn limit(&self, asked: &[&Asked], copies: &mut [CopyOutcome]) {
-        let Self { netlist, parts, .. } = self;
-        let (names, driver) = (limits::Names::of(netlist, parts), netlist.unit(&parts.host.driver));
-        let parameters = limits::Parameters::of(&parts.machine);
-        for (place, (copy, outcome)) in copies.iter_mut().zip(driver.outcomes()).enumerate() {
-            let subject = limits::Subject {
-                direction: copy.direction,
-                memory: copy.memory,
-                bytes: copy.bytes,
-                time: Femtos(copy.end.0.saturating_sub(copy.start.0)),
-                messages: outcome.messages,
-                pages: asked[place].pages,
-                flushed: asked[place].flushed,
-            };
-            let shares = self.kept.accounts.of(place, &self.run.accounts);
-            copy.candidates = limits::candidates(&parts.machine, &names, &parameters, subject, &shares);
-            copy.limited_by = limits::limiter(&copy.candidates);
+    /// Says of each copy who worked and waited longest for it.
+    fn name_busiest(&self, asked: &[&Asked], copies: &mut [CopyOutcome]) {
+        let Parts { names: own, copies: of_all, .. } = self.parts;
+        let names = Names::of(self.netlist, self.parts);
+        for (place, copy) in copies.iter_mut().enumerate() {
+            copy.busiest = names.busiest(copy.direction, &self.kept.accounts.of(place, &self.run.accounts));
         }
         let places: Vec<_> = asked.iter().map(|asked| asked.place).collect();
-        limits::name_queues(copies, &places);
-        copies.iter_mut().for_each(|copy| self.name_units(copy));
-    }
-
-    /// Gives units the names, and a copy in front the place, that they have among all.
-    fn name_units(&self, copy: &mut CopyOutcome) {
-        let Parts { names, copies, .. } = self.parts;
-        let limiter = &mut copy.limited_by;
-        limiter.unit = names.among(&limiter.unit);
-        limiter.behind = limiter.behind.and_then(|place| copies.get(place).copied());
-        for candidate in &mut copy.candidates {
-            candidate.unit = names.among(&candidate.unit);
+        queues::name_queues(copies, &places);
+        // Units have the names, and a copy in front the place, that they have among all.
+        for Busiest { unit, waited, behind, .. } in copies.iter_mut().map(|copy| &mut copy.busiest) {
+            *unit = own.among(unit);
+            waited.iter_mut().for_each(|waited| waited.unit = own.among(&waited.unit));
+            *behind = behind.and_then(|place| of_all.get(place).map(|place| place + 1));
         }
     }
 

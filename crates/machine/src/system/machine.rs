@@ -24,7 +24,7 @@ use crate::{
         Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, SealedCalls, Step,
         spec::CipherSpec,
     },
-    pcie::{port::Port, spec::SwitchSpec},
+    pcie::port::Port,
     sim::{Key, Netlist, Stall},
     units::Bytes,
 };
@@ -44,8 +44,6 @@ pub(super) struct Parts {
     pub names: Names,
     /// The machine as this GPU has it.
     pub machine: MachineSpec,
-    /// The switch that it is below.
-    pub switch: Option<Placed>,
     /// Places of the session's copies among those of the request.
     pub copies: Vec<usize>,
     pub host: Host,
@@ -160,32 +158,11 @@ fn host_units(
     Ok(host::Units { driver: build(driver)?, cipher: threads(machine.cipher.threads)?, sealers, openers, memory })
 }
 
-/// A switch of the machine.
-#[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub number: usize,
-    pub spec: SwitchSpec,
-}
-
-impl Placed {
-    /// The path of one of its parameters.
-    pub fn path(&self, field: &str) -> String {
-        format!("switch[{}].{field}", self.number)
-    }
-
-    /// The switch that a GPU is below.
-    fn above(machine: &MachineSpec, gpu: usize) -> Option<Self> {
-        let number = machine.switch_of(gpu)?;
-        Some(Self { number, spec: machine.switch.get(number)?.clone() })
-    }
-}
-
 /// A session on its host, whose GPU is still to be wired.
 struct HostSide {
     number: usize,
     names: Names,
     machine: MachineSpec,
-    switch: Option<Placed>,
     clocks: Clocks,
     copies: Vec<usize>,
     host: Host,
@@ -198,7 +175,7 @@ impl HostSide {
     /// Adds the host's side of a session, whose copies' bytes move into it.
     fn add(
         netlist: &mut Netlist,
-        (machine, switch): (MachineSpec, Option<Placed>),
+        machine: MachineSpec,
         session: Session,
         (number, names): (usize, Names),
         requester: u8,
@@ -213,7 +190,7 @@ impl HostSide {
         let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals(&format!("{host}.pushes")))));
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
         let (host, ends) = host::add(netlist, &machine, &clocks, host, units, submitted);
-        Ok((Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data }, ends))
+        Ok((Self { number, names, machine, clocks, copies, host, pces, pushes, data }, ends))
     }
 
     const fn site(&self) -> LinkSite<'_> {
@@ -226,7 +203,7 @@ impl HostSide {
         let gpu = &self.names.gpu;
         let endpoint = Endpoint { path: gpu, requester, pces: &self.pces.paths, readers: self.pces.readers };
         let (gpu_port, ends) = self.site().link().add_endpoint(netlist, &endpoint, lower);
-        let Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data } = self;
+        let Self { number, names, machine, clocks, copies, host, pces, pushes, data } = self;
         let Data { ledger, secrets, worker, .. } = data;
         let keys = machine.sealed_path().then_some(secrets.shown);
         let shared = gpu::Shared {
@@ -238,7 +215,7 @@ impl HostSide {
         };
         let gpu = gpu::add(netlist, &machine, &clocks, (&names.gpu, &pces), shared, ends)?;
         let link = Link { host_port, gpu_port };
-        Ok(Parts { number, names, machine, switch, copies, host, link, gpu, keys, pces, ledger })
+        Ok(Parts { number, names, machine, copies, host, link, gpu, keys, pces, ledger })
     }
 }
 
@@ -260,7 +237,6 @@ impl System {
             for (requester, gpu) in root.gpus().enumerate() {
                 let Some(session) = sessions[gpu].take() else { continue };
                 let (own, names) = (machines[gpu].clone(), (gpu, Names::of(machine, gpu)));
-                let own = (own, Placed::above(machine, gpu));
                 let (one, host) = HostSide::add(&mut netlist, own, session, names, requester as u8)?;
                 sides.push(one);
                 ends.push(host);

@@ -4,6 +4,7 @@
 
 mod asked;
 mod assembled;
+mod busiest;
 mod clocks;
 mod copies;
 mod data;
@@ -12,7 +13,6 @@ mod faults;
 mod fixed;
 mod generator;
 mod kept;
-mod limits;
 mod machine;
 mod memory;
 mod numbers;
@@ -21,6 +21,7 @@ mod outcome;
 mod parts;
 mod portion;
 mod pushes;
+mod queues;
 mod request;
 mod run;
 mod secrets;
@@ -42,8 +43,8 @@ pub use generator::Generator;
 pub use memory::Received;
 pub use onlooker::Onlooker;
 pub use outcome::{
-    Candidate, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
-    RunError, Sort, StepOutcome, TagQueueOutcome, UnitOutcome,
+    Busiest, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, RunError,
+    StepOutcome, TagQueueOutcome, UnitOutcome, Waited,
 };
 pub use request::{
     Computation, CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

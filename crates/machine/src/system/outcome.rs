@@ -8,7 +8,8 @@ use crate::{
     sim::{Effect, SimulationError, Stall, UnitError},
     units::{Femtos, Frequency},
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
 use thiserror::Error;
 
 #[derive(Debug, Clone)]
@@ -42,10 +43,8 @@ pub struct CopyOutcome {
     pub delivered: bool,
     /// Why not, if not.
     pub reason: Option<String>,
-    /// What limited it, as far as the units' accounts say.
-    pub limited_by: Limiter,
-    /// The parameters that may have, the likeliest first.
-    pub candidates: Vec<Candidate>,
+    /// Who worked and waited longest meanwhile.
+    pub busiest: Busiest,
 }
 
 impl CopyOutcome {
@@ -61,50 +60,49 @@ impl CopyOutcome {
     }
 }
 
-/// What limited a copy.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limiter {
-    /// The unit at which it shows.
+/// Who worked longest while a copy was in progress, on its path, and who waited longest. What limits a copy is another question: a unit that is
+/// always busy may be so because it is slow, or because it polls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Busiest {
     pub unit: String,
-    /// `busy`, the name of a stall, `copying` where the CPU's cipher only copies, `queued` behind a copy, or `kernels` where it waits for
-    /// kernels on its stream.
+    /// `busy`, `copying` where the CPU's cipher only copies, `queued` behind a copy, `kernels` where it waits for kernels on its stream, or
+    /// `idle` if nothing worked.
     pub state: String,
     /// Fraction of the copy's time that the unit was so, 0 to 1.
     pub fraction: f64,
-    /// Path of the parameter.
-    pub parameter: Option<String>,
-    /// Place of the copy behind which this one waited in a queue, if that is what took most of its time; the parameter is that copy's.
+    /// Who waited longest for something else than work.
+    pub waited: Option<Waited>,
+    /// Number, from 1, of the copy behind which this one waited in a queue, if that is what took most of its time.
     pub behind: Option<usize>,
 }
 
-/// A parameter that may have limited a copy.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    pub parameter: String,
-    /// The unit at which it shows.
-    pub unit: String,
-    /// `busy` or the name of a stall.
-    pub state: String,
-    /// Fraction of the copy's time that the unit was so, 0 to 1.
-    pub fraction: f64,
-    /// Most of the copy's time that it can account for, 0 to 1.
-    pub bound: f64,
-    pub sort: Sort,
-    /// For a rate or a cost: the part of the time that its unit has no room for anything else, as far as that is known.
-    pub used: f64,
+impl Default for Busiest {
+    fn default() -> Self {
+        Self { unit: "none".into(), state: "idle".into(), fraction: 0.0, waited: None, behind: None }
+    }
 }
 
-/// What a parameter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// How fast a unit works, or what work costs it.
-    Rate,
-    /// How many things may be there at once.
-    Depth,
-    /// How long something takes that others need not wait for.
-    Latency,
-    /// Something else that may help: how much is asked for or sent at once, or more of the same engines.
-    Remedy,
+impl fmt::Display for Busiest {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{} {} {:.0} %", self.unit, self.state, self.fraction * 100.0)?;
+        if let Some(number) = self.behind {
+            write!(to, " behind copy {number}")?;
+        }
+        match &self.waited {
+            Some(Waited { unit, stall, fraction }) => write!(to, "; {unit} {stall} {:.0} %", fraction * 100.0),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A unit that waited while a copy was in progress.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Waited {
+    pub unit: String,
+    /// The name of the stall.
+    pub stall: String,
+    /// Fraction of the copy's time, 0 to 1.
+    pub fraction: f64,
 }
 
 /// One unit's cycles.

@@ -35,16 +35,16 @@ impl Shares {
         Self(shares)
     }
 
-    /// The part of the time that a unit was something.
-    #[inline]
-    pub fn of(&self, unit: usize, activity: Activity) -> f64 {
-        let share = self.0.iter().find(|share| share.unit == unit && share.activity == activity);
+    /// The part of the time that a unit worked.
+    pub fn busy(&self, unit: usize) -> f64 {
+        let share = self.0.iter().find(|share| share.unit == unit && share.activity == Activity::Busy);
         share.map_or(0.0, |share| share.fraction)
     }
 
-    /// The part of the time that a unit was not idle.
-    pub fn used(&self, unit: usize) -> f64 {
-        self.0.iter().filter(|share| share.unit == unit).map(|share| share.fraction).sum()
+    /// What a unit waited for, and for which part of the time.
+    pub fn stalls(&self, unit: usize) -> impl Iterator<Item = (Activity, f64)> {
+        let own = self.0.iter().filter(move |share| share.unit == unit && share.activity != Activity::Busy);
+        own.map(|share| (share.activity, share.fraction))
     }
 }
 

@@ -10,15 +10,16 @@ use super::finished::{Finished, Piece, each};
 use super::sweep::Table;
 use super::uncertainty::{Draws, Plan, Uncertainty};
 use super::what_if;
-use super::work::{CompareError, NETWORK, Work, free_end, limited_by, run_workload, short, unless_stopped};
+use super::work::{CompareError, NETWORK, Work, busiest, free_end, run_workload, short, unless_stopped};
 use crate::{
     config::Resolved,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     figures::{
-        About, Figure, Of, Other, Price, Row, Value, column_names,
+        self, About, Figure, Of, Other, Price, Row, Value, column_names,
         price::price,
         table::{
-            BASELINE, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD, WORKLOADS,
+            BASELINE, BUSIEST, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD,
+            WORKLOADS,
         },
     },
     sampling::{Sample, Told},
@@ -268,15 +269,10 @@ impl Task<'_> {
         let failed = |error| CompareError::Run { what: what.clone(), error };
         let (outcome, sampled, collectives) = run_workload(&what, machine, (workload, *sample), observer)?;
         let free = free_end(machine, (workload, *sample), &collectives, observer).map_err(failed)?;
-        let value = |path: &str| resolved.parameter(path).map(|parameter| parameter.value.clone());
-        let known = limited_by(workload, &outcome, &value);
-        let limit = match alone.and(known).filter(|_| *what_if > 0) {
-            None => None,
-            Some(known) => {
-                let found = what_if::measure(resolved, &|most| short(workload, most), 0, *what_if, &mut || observer());
-                Some(known.measured(found.map_err(failed)?))
-            }
+        let measure = || {
+            what_if::measure(resolved, &|most| short(workload, most), 0, *what_if, &mut || observer()).map_err(failed)
         };
+        let limit = alone.filter(|_| *what_if > 0).map(|_| measure()).transpose()?;
         let about = About {
             machine,
             assumed: resolved.assumed().len(),
@@ -284,38 +280,39 @@ impl Task<'_> {
             collectives: free.map(|free| (&collectives, free)),
         };
         let list: &[&Figure] = if alone.is_some() { COPIES } else { WORKLOADS };
-        let mut row = Row::of(list, about, (&outcome, sampled.as_ref()), |outcome| {
-            limit.clone().or_else(|| limited_by(workload, outcome, &value))
-        });
-        let words = match (alone, &row.limited_by_parts) {
-            (Some(_), Some(limit)) => limit.text(),
+        let of = |outcome| busiest(workload, outcome);
+        let row = Row::of(list, about, (&outcome, sampled.as_ref()), of);
+        let mut row = Row { limited_by_parts: limit, ..row };
+        let words = match (alone, &row.busiest_parts) {
+            (Some(_), Some(busiest)) => busiest.to_string(),
             _ => in_a_word(&row),
         };
-        row.cells.set(LIMITED_BY.name, Value::Text(words));
+        row.cells.set(BUSIEST.name, Value::Text(words));
+        if let Some(limit) = &row.limited_by_parts {
+            let words = Value::Text(limit.text());
+            row.cells.set(LIMITED_BY.name, words);
+        }
         Ok(row)
     }
 }
 
-/// Part of a run from which on collectives are what limits it.
+/// Part of a run from which on its collectives are named.
 const GOOD_PART: f64 = 0.1;
 
-/// Below this a GPU has work almost all the time, and kernels are what limits.
+/// Below this a GPU has work almost all the time: kernels.
 const BARELY_IDLE: f64 = 0.1;
 
-/// What limits a workload, in a word: `collectives` where the run would end a good part earlier without their time, `kernels` where the GPU is
-/// barely idle, else what limits its copies.
+/// What a workload does most, in a word: `collectives` where the run would end a good part earlier without their time, `kernels` where the GPU is
+/// barely idle, else who is busiest in its copies.
 fn in_a_word(row: &Row) -> String {
     let number = |figure| row.number(figure).unwrap_or(0.0);
-    match &row.limited_by_parts {
+    match &row.busiest_parts {
         _ if number(&COLLECTIVES_EXPOSED) / number(&TIME).max(1.0) >= GOOD_PART => "collectives".to_owned(),
         _ if number(&IDLE) < BARELY_IDLE => "kernels".to_owned(),
         None => "-".to_owned(),
-        Some(limit) => match &limit.parameter {
-            Some(parameter) => parameter.clone(),
-            None if limit.state == NETWORK => NETWORK.to_owned(),
-            None if limit.waits_for_kernels() => "kernels".to_owned(),
-            None => format!("{} {}", limit.unit, limit.state),
-        },
+        Some(busiest) if busiest.state == NETWORK => NETWORK.to_owned(),
+        Some(busiest) if figures::waits_for_kernels(busiest) => "kernels".to_owned(),
+        Some(busiest) => format!("{} {}", busiest.unit, busiest.state),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     observe::{
         Listeners,
         messages::{Message, Tracker},
-        path::{Path, Recorder, Share, TooLong},
+        path::{Path, Recorder, TooLong},
     },
     sim::Control,
     system::{self, Outcome, Request, RunError},
@@ -105,38 +105,32 @@ impl Observed {
         let unit = message.stages.last().map_or(0, |step| step.unit);
         Ok((message, self.record.path_of(unit, message.end(), message.start)))
     }
-
-    /// The parameters that the accounts of its copies name for a share, the likeliest first.
-    fn parameters<'o>(&'o self, share: &'o Share) -> impl Iterator<Item = &'o str> {
-        let candidates = self.outcome.copies.iter().flat_map(|copy| &copy.candidates);
-        let of_it = candidates.filter(|one| one.unit == share.place && one.state == share.state);
-        of_it.map(|one| one.parameter.as_str())
-    }
 }
 
-/// The same run with the parameter freed that its longest share hangs on.
+/// The same run with the parameter freed that gains most.
 pub struct Freed {
-    pub share: Share,
     pub parameter: String,
     /// Its value, and what it was relaxed to.
     pub values: [String; 2],
     pub then: Observed,
 }
 
-/// Runs again with the first cause as good as free; none if no share of the path hangs on a parameter that can be relaxed.
+/// Runs again with what limits the copy that ended last as good as free; none if no parameter alone limits it.
 pub fn free_first(
     machine: &Resolved,
     observed: &Observed,
     repeat: Repeat<'_>,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Option<Freed>, ExplainError> {
-    for share in observed.path.shares() {
-        let freed =
-            observed.parameters(&share).find_map(|path| Some((path.to_owned(), what_if::freed(machine, path)?)));
-        if let Some((parameter, (freed, values))) = freed {
-            let then = observe(&freed.machine, repeat()?, observer)?;
-            return Ok(Some(Freed { share, parameter, values, then }));
-        }
-    }
-    Ok(None)
+    let copies = &observed.outcome.copies;
+    let Some(last) = (0..copies.len()).max_by_key(|place| copies[*place].end) else { return Ok(None) };
+    let limit = what_if::measure(machine, &|_| repeat(), last, 1, &mut || observer(Femtos::ZERO))?;
+    let first = limit.best.into_iter().next();
+    let Some((parameter, (freed, values))) =
+        first.and_then(|one| Some((one.parameter.clone(), what_if::freed(machine, &one.parameter)?)))
+    else {
+        return Ok(None);
+    };
+    let then = observe(&freed.machine, repeat()?, observer)?;
+    Ok(Some(Freed { parameter, values, then }))
 }

@@ -1,11 +1,11 @@
 //! What machines are compared over: copies one by one, or a workload. Both are workloads, whose copies must all arrive.
 
-use super::what_if::LimitedBy;
 use crate::{
     config::{MachineSpec, Refusal},
+    figures,
     sampling::{self, Asked, Sample, Sampled},
     sim::{Control, SimulationError},
-    system::{self, Direction, Memory, Outcome, Request, RunError},
+    system::{self, Busiest, Direction, Memory, Outcome, Request, RunError},
     units::Femtos,
     workload::{
         Arrival, Copy, Workload, WorkloadStep,
@@ -189,18 +189,14 @@ pub(super) fn free_end(
 /// The state of copies that wait for what comes or goes over a network.
 pub(super) const NETWORK: &str = "network";
 
-/// What limited a run by its accounts: a single copy, or most of the time of several. Where a workload has a network, copies that wait for work on
-/// their stream wait for that. `value` is that of a parameter, if it is one of the machine.
-pub(super) fn limited_by(
-    workload: &Workload,
-    outcome: &Outcome,
-    value: &dyn Fn(&str) -> Option<String>,
-) -> Option<LimitedBy> {
+/// Who was busiest in a run: for a single copy, or for most of the time of several. Where a workload has a network, copies that wait for work on
+/// their stream wait for that.
+pub(super) fn busiest(workload: &Workload, outcome: &Outcome) -> Option<Busiest> {
     if let (Some(_), [copy]) = (workload.alone(), &outcome.copies[..]) {
-        return Some(LimitedBy::known(&copy.limited_by, value));
+        return Some(copy.busiest.clone());
     }
-    let limit = LimitedBy::of_copies(&outcome.copies, value)?;
+    let busiest = figures::busiest(&outcome.copies)?;
     let is_network = |step: &WorkloadStep| matches!(step, WorkloadStep::Network { .. });
-    let network = limit.waits_for_kernels() && workload.steps.iter().flatten().any(is_network);
-    Some(if network { LimitedBy { state: NETWORK.to_owned(), ..limit } } else { limit })
+    let network = figures::waits_for_kernels(&busiest) && workload.steps.iter().flatten().any(is_network);
+    Some(if network { Busiest { state: NETWORK.to_owned(), ..busiest } } else { busiest })
 }

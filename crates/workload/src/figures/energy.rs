@@ -91,7 +91,7 @@ mod tests {
     use crate::{
         config::Layers,
         figures::About,
-        system::{CopyOutcome, Limiter, Memory},
+        system::{Busiest, CopyOutcome, Memory},
         units::Femtos,
     };
 
@@ -103,7 +103,6 @@ mod tests {
     fn of(layers: Layers, direction: Direction) -> Energy {
         let machine = layers.resolve().unwrap().machine;
         let bytes = 1 << 20;
-        let [unit, state] = ["gpu.pce", "busy"].map(str::to_owned);
         let copy = CopyOutcome {
             gpu: 0,
             direction,
@@ -120,8 +119,7 @@ mod tests {
             completed: true,
             delivered: true,
             reason: None,
-            limited_by: Limiter { unit, state, fraction: 1.0, parameter: None, behind: None },
-            candidates: Vec::new(),
+            busiest: Busiest::default(),
         };
         let about = About { machine: &machine, assumed: 0, alone: true, collectives: None };
         let seen = Seen { about: Some(about), ..Seen::some(&[], std::iter::once(&copy)) };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Outcome of a run, its machine --> Seen --+
-//!   what limited it -----------> LimitedBy --+--> Figure::of, a row of `table` --> Row, by name --> JSON
+//!   what limited it, measured -> LimitedBy --+--> Figure::of, a row of `table` --> Row, by name --> JSON
 //!   what the machine costs --------> Price --+                                      +--> columns, values --> CSV, Parquet
 //!                                                                    unit, words --> text, plots, pages
 //! ```
@@ -20,7 +20,7 @@ pub mod table;
 mod unit;
 mod value;
 
-pub use limit::LimitedBy;
+pub use limit::{LimitedBy, busiest, waits_for_kernels};
 pub use named::Named;
 pub use price::{Price, Risk};
 pub use seen::{About, Seen};
@@ -30,7 +30,7 @@ pub use value::Value;
 use crate::{
     cost::Interval,
     sampling::{Sampled, Told},
-    system::{Direction, Outcome},
+    system::{Busiest, Direction, Outcome},
 };
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ pub enum Of {
     Way(Direction, fn(&Seen<'_>) -> Value),
     /// A gain: it against another design, once both have run.
     Beside(Other, Ratio),
+    Busiest(fn(&Busiest) -> Value),
+    /// What other runs showed.
     Limit(fn(&LimitedBy) -> Value),
     /// What the machine costs.
     Cost(fn(&Price) -> Value),
@@ -103,7 +105,10 @@ pub enum Ratio {
 pub struct Row {
     #[serde(flatten)]
     pub cells: Cells,
-    /// What limited it; none without copies.
+    /// Who was busiest; none without copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_parts: Option<Busiest>,
+    /// What limited it, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by_parts: Option<LimitedBy>,
     /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
@@ -120,11 +125,12 @@ impl Row {
         list: &[&Figure],
         about: About<'o>,
         (outcome, sampled): (&'o Outcome, Option<&'o Sampled>),
-        limited_by: impl Fn(&'o Outcome) -> Option<LimitedBy>,
+        busiest: impl Fn(&'o Outcome) -> Option<Busiest>,
     ) -> Self {
         let row = |outcome| Self {
             cells: Cells::of(list, &Seen::run(about, outcome)),
-            limited_by_parts: limited_by(outcome),
+            busiest_parts: busiest(outcome),
+            limited_by_parts: None,
             sampled: None,
             interval_90: BTreeMap::new(),
         };
@@ -142,6 +148,7 @@ impl Row {
         for figure in list {
             match figure.of {
                 Of::Run(_) | Of::Estimate(_) | Of::Way(..) | Of::Beside(..) => values.push(self.get(figure).clone()),
+                Of::Busiest(of) => values.push(self.busiest_parts.as_ref().map_or(Value::None, of)),
                 Of::Limit(of) => values.push(self.limited_by_parts.as_ref().map_or(Value::None, of)),
                 Of::Cost(of) => values.push(of(price)),
                 Of::Between(of) => {

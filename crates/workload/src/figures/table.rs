@@ -2,7 +2,7 @@
 
 use super::{
     Figure,
-    Of::{Beside, Between, Cost, Estimate, Limit, Name, Part, Run, Way},
+    Of::{Beside, Between, Busiest, Cost, Estimate, Limit, Name, Part, Run, Way},
     Other, Ratio, Seen, Unit, Value,
 };
 use crate::{
@@ -135,19 +135,28 @@ figures! {
     RECOVERIES: "recoveries", Plain, "recoveries", Run(|seen| seen.traffic(|way| way.recoveries));
         "times that the sending port entered Recovery"
 
-    // What limited it.
-    LIMITED_BY: "limited_by", Text, "what limited it", Limit(|limit| Value::Text(limit.text())); "what limited it, in words"
-    LIMIT_UNIT: "limited_by_unit", Text, "limiting unit", Limit(|limit| limit.unit.as_str().into()); "the unit that took most of the time"
-    LIMIT_STATE: "limited_by_state", Text, "state of the limiting unit", Limit(|limit| limit.state.as_str().into());
-        "its state: `busy`, a stall, `copying`, `queued`, `kernels` or `network`"
-    LIMIT_FRACTION: "limited_by_fraction", Plain, "part of the time of the limiting unit", Limit(|limit| limit.fraction.into());
-        "part of the time that this state took, 0 to 1"
-    LIMIT_PARAMETER: "limited_by_parameter", Text, "limiting parameter", Limit(|limit| limit.parameter.as_deref().into());
-        "the parameter that this state points at; not measured"
-    LIMIT_VALUE: "limited_by_value", Text, "value of the limiting parameter", Limit(|limit| limit.value.as_deref().into()); "its value"
-    RELAXED_TO: "relaxed_to", Text, "relaxed value", Limit(|limit| limit.relaxed_to.as_deref().into());
-        "the value that it was relaxed to, where gains were measured"
-    GAIN: "gain_percent", Plain, "gain in percent", Limit(|limit| limit.gain_percent.into()); "how much faster the copy then was, in percent"
+    // Who was busiest, and what limited it.
+    BUSIEST: "busiest", Text, "busiest unit", Busiest(|busiest| Value::Text(busiest.to_string()));
+        "the unit that was busy longest and the one that waited longest, in words; of a workload in one word"
+    BUSIEST_UNIT: "busiest_unit", Text, "busiest unit", Busiest(|busiest| busiest.unit.as_str().into());
+        "the unit on the copy's path that was busy longest"
+    BUSIEST_STATE: "busiest_state", Text, "state of the busiest unit", Busiest(|busiest| busiest.state.as_str().into());
+        "`busy`, `copying`, `queued`, `kernels`, `network`, or `idle` if none was"
+    BUSIEST_FRACTION: "busiest_fraction", Plain, "part of the time of the busiest unit", Busiest(|busiest| busiest.fraction.into());
+        "part of the time that it was so, 0 to 1"
+    WAITED_UNIT: "waited_unit", Text, "unit that waited longest", Busiest(|busiest| busiest.waited.as_ref().map(|waited| &*waited.unit).into());
+        "the unit on the copy's path that stood longest in one stall"
+    WAITED_FOR: "waited_for", Text, "what it waited for", Busiest(|busiest| busiest.waited.as_ref().map(|waited| &*waited.stall).into());
+        "that stall"
+    WAITED_FRACTION: "waited_fraction", Plain, "part of the time that it waited", Busiest(|busiest| busiest.waited.as_ref().map(|waited| waited.fraction).into());
+        "part of the time that it stood so, 0 to 1"
+    LIMITED_BY: "limited_by", Text, "what limited it", Limit(|limit| Value::Text(limit.text())); "what limited it, in words; empty if it was not measured"
+    LIMIT_PARAMETER: "limited_by_parameter", Text, "limiting parameter", Limit(|limit| limit.best.first().map(|one| &*one.parameter).into());
+        "the parameter that gains most when it is relaxed; empty if none gains enough, or none was"
+    LIMIT_VALUE: "limited_by_value", Text, "value of the limiting parameter", Limit(|limit| limit.best.first().map(|one| &*one.value).into()); "its value"
+    RELAXED_TO: "relaxed_to", Text, "relaxed value", Limit(|limit| limit.best.first().map(|one| &*one.relaxed_to).into());
+        "the value that it was relaxed to"
+    GAIN: "gain_percent", Plain, "gain in percent", Limit(|limit| limit.best.first().map(|one| one.gain_percent).into()); "how much faster the copy then was, in percent"
     NEXT: "next", Text, "next limiting parameter", Limit(|limit| limit.next.as_deref().into());
         "the parameter that limits then; empty if nothing alone does"
 
@@ -213,12 +222,14 @@ figures! {
 lists! {
     // Behind the axes of a sweep.
     SWEEP: BYTES RATE TIME DEVICE FIRST_VERIFIED MESSAGES TAGS PEAK_TAG_QUEUE QUARANTINE QUARANTINE_LEAST EXPOSURE EXPOSURE_TOTAL
-        EXPOSED EXPOSED_BYTE_NS LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER AREA AREA_TOTAL ENERGY
+        EXPOSED EXPOSED_BYTE_NS BUSIEST_UNIT BUSIEST_STATE BUSIEST_FRACTION WAITED_UNIT WAITED_FOR WAITED_FRACTION
+        AREA AREA_TOTAL ENERGY
         ENGINES_SPENT BUFFERS_SPENT LINK_SPENT MEMORY_SPENT ALL_SPENT QUARANTINE_AREA FORGERY AFTER_SUCCESS KEY_BUDGET
         ASSUMED COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
     // Copies one by one: a row for each design, direction and size.
     COPIES: DESIGN DIRECTION BYTES RATE TIME BASELINE OVER_BASELINE OVER_CC OF_OFF FIRST_VERIFIED MESSAGES TAGS
-        QUARANTINE QUARANTINE_LEAST EXPOSURE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT
+        QUARANTINE QUARANTINE_LEAST EXPOSURE BUSIEST_UNIT BUSIEST_STATE BUSIEST_FRACTION WAITED_UNIT WAITED_FOR WAITED_FRACTION
+        LIMITED_BY LIMIT_PARAMETER LIMIT_VALUE RELAXED_TO GAIN NEXT
         EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS TAG_BITS FORGERY AFTER_SUCCESS KEY_MESSAGES KEY_BUDGET IV_MESSAGES
         IV_BUDGET ENGINES AREA ENERGY ENGINES_SPENT BUFFERS_SPENT LINK_SPENT MEMORY_SPENT ALL_SPENT SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE
         STORAGE_FLIP_FLOPS QUARANTINE_AREA AREA_TOTAL COST_MISSING COST_NOTES DOES_NOT_CLOSE SIMULATED_PART;
@@ -226,7 +237,7 @@ lists! {
     WORKLOADS: WORKLOAD DESIGN TIME OVER_OFF OVER_CC H2D_COPIES H2D_BYTES H2D_DEVICE H2D_CALLS D2H_COPIES D2H_BYTES
         D2H_DEVICE D2H_CALLS D2D_COPIES D2D_BYTES D2D_DEVICE D2D_CALLS IDLE COLLECTIVES COLLECTIVES_SIMULATED
         COLLECTIVES_BYTES COLLECTIVES_TIME COLLECTIVES_EXPOSED MESSAGES TAGS QUARANTINE QUARANTINE_LEAST EXPOSURE EXPOSURE_TOTAL
-        EXPOSED EXPOSED_BYTE_NS AREA_TOTAL LIMIT_PARAMETER LIMIT_VALUE LIMIT_UNIT LIMIT_STATE LIMIT_FRACTION
+        EXPOSED EXPOSED_BYTE_NS AREA_TOTAL BUSIEST_UNIT BUSIEST_STATE BUSIEST_FRACTION
         DOES_NOT_CLOSE SIMULATED_PART;
     // What a design costs, as JSON has it.
     COST: ENGINES AREA H2D_ENERGY D2H_ENERGY SMS_USED QUARANTINE_ROOM TAG_QUEUE_ROOM STORAGE STORAGE_FLIP_FLOPS

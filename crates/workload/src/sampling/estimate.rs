@@ -1,8 +1,8 @@
 //! From the outcomes of short runs to that of the whole.
 
 use super::{
+    busiest,
     figures::{RESOLUTION, REST, TIME, alike, settle},
-    limits::limit,
     line::Line,
     parts::{Part, What},
     points::{Estimate, Point, moved},
@@ -72,7 +72,7 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> R
     let mut all = Estimate { middle, low, high };
     all.raise();
     all.fill(parts, &kept, longer);
-    limit(&mut all, parts, base, longer);
+    busiest::name(&mut all, parts, base, longer);
     Ok(all)
 }
 

@@ -21,12 +21,12 @@
 //! | gives not | what needs each event: bytes, digests, faults, traces |
 
 mod ask;
+mod busiest;
 mod caches;
 mod check;
 mod collective;
 mod estimate;
 mod figures;
-mod limits;
 mod line;
 mod looped;
 mod narrow;

@@ -72,26 +72,12 @@ impl PointRow {
     }
 }
 
-/// Columns that folders of studies may have under another name.
-const RENAMED: [(&str, &str); 3] = [
-    ("tags", "tags_verified"),
-    ("limited_fraction", "limited_by_fraction"),
-    ("limited_parameter", "limited_by_parameter"),
-];
-
 fn figures<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
     let mut figures = BTreeMap::<String, Value>::deserialize(deserializer)?;
-    for (old, new) in RENAMED {
-        if let Some(value) = figures.remove(old) {
-            figures.insert(new.to_owned(), value);
-        }
+    if let Some(value) = figures.remove("tags") {
+        figures.insert("tags_verified".to_owned(), value);
     }
-    // Unit and state were one column.
-    if let Some(Value::Text(both)) = figures.remove("limited_by")
-        && let Some((unit, state)) = both.rsplit_once(' ')
-    {
-        figures.insert("limited_by_unit".to_owned(), unit.into());
-        figures.insert("limited_by_state".to_owned(), state.into());
-    }
+    // What earlier versions took to limit a point without measuring it.
+    figures.retain(|name, _| !name.starts_with("limited_"));
     Ok(figures)
 }

@@ -65,7 +65,7 @@ function copyComparison({ report, labels }) {
       const show = showFigure(state.figure);
       const series = designs.map((design, place) => ({
         name: design.name, look: look(place), line: true, faint: !state.on.has(design.name),
-        points: of(design).map((copy) => ({ x: copy.bytes, y: copy[state.figure], label: `${design.name}, ${state.direction} ${bytes(copy.bytes)}: ${show(copy[state.figure])}${state.figure === "gb_per_s" ? " GB/s" : ""}\n${copy.limited_by ?? ""}`, key: `${design.name} ${copy.bytes}` })),
+        points: of(design).map((copy) => ({ x: copy.bytes, y: copy[state.figure], label: `${design.name}, ${state.direction} ${bytes(copy.bytes)}: ${show(copy[state.figure])}${state.figure === "gb_per_s" ? " GB/s" : ""}\n${copy.limited_by ?? copy.busiest ?? ""}`, key: `${design.name} ${copy.bytes}` })),
       }));
       const values = series.flatMap((one) => one.points.map((point) => point.y));
       return {
@@ -105,7 +105,8 @@ function copyComparison({ report, labels }) {
         { name: "design", text: ({ design }) => design.name },
         { name: "size", text: ({ copy }) => bytes(copy.bytes), value: ({ copy }) => copy.bytes },
         ...COPY_COLUMNS.map((name) => figureColumn(labels, name, ({ copy }) => copy)),
-        { name: "limited by", text: ({ copy }) => copy.limited_by ?? "", wide: true },
+        { name: "busiest", text: ({ copy }) => copy.busiest ?? "", wide: true },
+        ...(designs.some((design) => of(design).some((copy) => copy.limited_by)) ? [{ name: "limited by", text: ({ copy }) => copy.limited_by ?? "", wide: true }] : []),
       ], rows, { id: "figures", caption: "figures of designs" }));
     };
     fill();
@@ -154,7 +155,7 @@ function workloadComparison({ report, labels }) {
       { name: "design", text: (design) => design.name },
       ...WORKLOAD_COLUMNS.map((name) => figureColumn(labels, name, (design) => design)),
       { name: "area, kGE", text: (design) => number(design.cost?.area_total_kge), value: (design) => design.cost?.area_total_kge, number: true },
-      { name: "limited by", text: ({ limited_by_parts: by }) => (by ? [by.parameter && `${by.parameter} = ${by.value}`, `${by.unit} ${by.state}`].filter(Boolean).join(", ") : ""), wide: true },
+      { name: "busiest", text: ({ busiest }) => busiest ?? "", wide: true },
     ], designs, { id: "figures", caption: "figures of designs" });
   });
 }

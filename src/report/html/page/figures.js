@@ -40,6 +40,13 @@ function percent(part, digits = 1) {
   return `${(100 * part).toFixed(digits)} %`;
 }
 
+// Who was busiest in a copy, and who waited longest.
+function busy({ unit, state, fraction, behind, waited }) {
+  const queue = behind ? ` behind copy ${behind}` : "";
+  const wait = waited ? `; ${waited.unit} ${waited.stall} ${percent(waited.fraction, 0)}` : "";
+  return `${unit} ${state} ${percent(fraction, 0)}${queue}${wait}`;
+}
+
 function signed(value, digits = 1) {
   return `${value > 0 ? "+" : ""}${value.toFixed(digits)}`;
 }

@@ -46,7 +46,8 @@ function copiesTable(copies) {
     { name: "messages", text: (one) => one.messages },
     { name: "tags", text: (one) => (one.tags_failed ? `${one.tags_verified} good, ${one.tags_failed} bad` : `${one.tags_verified ?? 0} good`), value: (one) => one.tags_verified },
     { name: "delivered", text: (one) => (one.delivered ? "yes" : "no") },
-    { name: "limited by", text: (one) => one.limited_by ?? "", wide: true },
+    { name: "busiest", text: (one) => busy(one.busiest), wide: true },
+    copies.some((copy) => copy.limited_by) && { name: "limited by", text: (one) => one.limited_by ?? "", wide: true },
   ].filter(Boolean), rows, { id: "copies", caption: "copies" });
 }
 
@@ -89,43 +90,33 @@ function latencies(box, messages) {
   box.append(el("p", {}, `${plural(messages.length, "message")}: ${marked.map(([name, value]) => `${name} ${time(value)}`).join(", ")}.`));
 }
 
-// Parameters that limit copies, each once.
+// Parameters that limit copies, as far as that was measured.
 function binders(copies) {
-  const found = new Map();
+  const found = [];
   copies.forEach((copy, place) => {
-    const parts = copy.limited_by_parts ?? {};
-    const each = parts.best?.length ? parts.best : parts.parameter ? [parts] : [];
-    for (const one of each) {
-      const own = found.get(one.parameter) ?? { ...one, measured: false, gain_percent: null, copies: [], time: 0 };
-      if (typeof one.gain_percent === "number" && !(own.gain_percent >= one.gain_percent)) Object.assign(own, one, { measured: true });
-      own.copies.push(place + 1);
-      own.time += copy.end_ps - copy.start_ps;
-      found.set(one.parameter, own);
-    }
+    const { best, next } = copy.limited_by_parts ?? { best: [] };
+    best.forEach((one, rank) => found.push({ ...one, next: rank === 0 ? next : null, copy: place + 1 }));
   });
-  return [...found.values()].sort((a, b) => (b.gain_percent ?? -1) - (a.gain_percent ?? -1) || b.time - a.time);
+  return found;
 }
 
 function binding(box, copies, data) {
   const rows = binders(copies);
-  const measured = rows.filter((row) => row.measured);
-  if (measured.length > 0) {
+  if (rows.length > 0) {
     const drawing = el("figure", { class: "chart", id: "binding" });
     box.append(el("p", {}, "How much faster the copy is when one parameter is relaxed: twice the rate or depth, or half the latency. The run was repeated to measure it."), drawing);
-    amounts(drawing, () => measured.map((row) => ({ name: row.parameter, value: row.gain_percent, text: `${signed(row.gain_percent)} %`, label: `${row.parameter} = ${row.value}: ${row.relaxed_to} gives ${signed(row.gain_percent)} %` })), "gain of relaxing a parameter");
+    amounts(drawing, () => rows.map((row) => ({ name: row.parameter, value: row.gain_percent, text: `${signed(row.gain_percent)} %`, label: `${row.parameter} = ${row.value}: ${row.relaxed_to} gives ${signed(row.gain_percent)} %` })), "gain of relaxing a parameter");
   }
-  const list = (numbers) => (numbers.length > 6 ? `${numbers.slice(0, 6).join(", ")} and ${numbers.length - 6} more` : numbers.join(", "));
-  box.append(rows.length === 0 ? el("p", { class: "soft" }, "No parameter is known to bind.") : table([
+  box.append(rows.length === 0 ? el("p", { class: "soft" }, "No parameter was measured to bind alone.") : table([
     { name: "parameter", text: (row) => parameterLink(row.parameter, data), value: (row) => row.parameter },
-    { name: "value", text: (row) => row.value ?? "" },
-    { name: "relaxed to", text: (row) => row.relaxed_to ?? "not measured" },
-    { name: "gain", text: (row) => (row.measured ? `${signed(row.gain_percent)} %` : ""), value: (row) => row.gain_percent, number: true },
-    { name: "binds then", text: (row) => row.next ?? (row.measured ? "nothing alone" : "") },
-    { name: "shows at", text: (row) => (row.unit ? `${row.unit} ${row.state} ${percent(row.fraction, 0)}` : "") },
-    { name: "copies", text: (row) => list(row.copies), value: (row) => row.copies.length },
+    { name: "value", text: (row) => row.value },
+    { name: "relaxed to", text: (row) => row.relaxed_to },
+    { name: "gain", text: (row) => `${signed(row.gain_percent)} %`, value: (row) => row.gain_percent, number: true },
+    { name: "binds then", text: (row) => row.next ?? "" },
+    { name: "copy", text: (row) => row.copy, value: (row) => row.copy },
   ], rows, { id: "binders", caption: "parameters that bind" }));
   for (const { together } of copies.map((copy) => copy.limited_by_parts ?? {}).filter((parts) => parts.together).slice(0, 5)) {
-    box.append(el("p", {}, `${together.parameters.join(" and ")} bind together: ${together.relaxed_to.join(" and ")} give ${signed(together.gain_percent)} %.`));
+    box.append(el("p", {}, `${together.map((one) => one.parameter).join(" and ")} bind together: ${together.map((one) => one.relaxed_to).join(" and ")} give ${signed(together[0].gain_percent)} %.`));
   }
 }
 

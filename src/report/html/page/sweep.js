@@ -50,7 +50,7 @@ function sweepPage(data) {
     const fill = () => {
       const on = front();
       const listedRows = all ? rows.map((_, row) => row) : on;
-      const shown = unique([...axes, state.x, state.y, ...report.min, ...report.max, "limited_by_unit", "limited_by_state"]).filter((name) => places.has(name));
+      const shown = unique([...axes, state.x, state.y, ...report.min, ...report.max, "busiest_unit", "waited_for"]).filter((name) => places.has(name));
       place.replaceChildren(el("p", { class: "soft", id: "front-count" }, `${on.length} of ${rows.length} points are on the front of ${state.x} and ${state.y}`), table([
         { name: "index", text: (row) => get(row, "index") ?? row },
         ...shown.map((name) => ({ name, what: columns[places.get(name)].what, text: (row) => columnFigure(name, get(row, name)), value: (row) => get(row, name) })),

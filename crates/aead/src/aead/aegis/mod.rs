@@ -98,17 +98,17 @@ impl Form {
 #[serde(deny_unknown_fields)]
 pub struct AegisSpec {
     /// States side by side: 1, or 2 and 4 of the wider forms, such as AEGIS-256X2 and AEGIS-256X4.
-    #[schemars(title = "AEGIS states side by side")]
+    #[schemars(title = "AEGIS states side by side", extend("relaxes" = "up"))]
     pub lanes: u32,
     /// Latency of an AES round, and so of an update: all rounds of a lane are side by side.
-    #[schemars(title = "AEGIS round latency")]
+    #[schemars(title = "AEGIS round latency", extend("relaxes" = "down"))]
     pub round: Cycles,
     /// Bytes of a tag: 16, if absent, or 32. The longer one is the same state in two sums, in the same cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "tag length")]
     pub tag: Option<Bytes>,
     /// From the tag to the verdict.
-    #[schemars(title = "tag comparison")]
+    #[schemars(title = "tag comparison", extend("relaxes" = "down"))]
     pub compare: Cycles,
 }
 

@@ -51,7 +51,7 @@ pub struct ChaCha20Poly1305Spec {
     #[schemars(title = "Poly1305")]
     pub poly1305: Poly1305Spec,
     /// From the tag to the verdict.
-    #[schemars(title = "tag comparison")]
+    #[schemars(title = "tag comparison", extend("relaxes" = "down"))]
     pub compare: Cycles,
 }
 
@@ -60,19 +60,19 @@ pub struct ChaCha20Poly1305Spec {
 #[serde(deny_unknown_fields)]
 pub struct ChaChaSpec {
     /// Independent lanes.
-    #[schemars(title = "lanes")]
+    #[schemars(title = "lanes", extend("relaxes" = "up"))]
     pub lanes: u32,
     /// Rounds in hardware per lane, of 20; a block passes through them `ceil(20 / rounds_in_hardware)` times.
-    #[schemars(title = "rounds in hardware per lane")]
+    #[schemars(title = "rounds in hardware per lane", extend("relaxes" = "up"))]
     pub rounds_in_hardware: u32,
     /// Pipeline registers per round (0: all rounds in hardware settle within one cycle). A round has four additions behind each other.
-    #[schemars(title = "registers per round")]
+    #[schemars(title = "registers per round", extend("relaxes" = "down"))]
     pub registers_per_round: u32,
     /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
-    #[schemars(title = "start interval of a lane")]
+    #[schemars(title = "start interval of a lane", extend("relaxes" = "down"))]
     pub start_interval: Cycles,
     /// Keystream blocks of 64 bytes that may be made ahead of the data.
-    #[schemars(title = "keystream blocks ahead")]
+    #[schemars(title = "keystream blocks ahead", extend("relaxes" = "up"))]
     pub keystream_blocks: u32,
 }
 
@@ -81,22 +81,22 @@ pub struct ChaChaSpec {
 #[serde(deny_unknown_fields)]
 pub struct Poly1305Spec {
     /// Accumulators, and powers of r that are made for each message.
-    #[schemars(title = "accumulators")]
+    #[schemars(title = "accumulators", extend("relaxes" = "up"))]
     pub ways: u32,
     /// Multipliers that the accumulators share; each takes a pair per cycle.
-    #[schemars(title = "multipliers")]
+    #[schemars(title = "multipliers", extend("relaxes" = "up"))]
     pub multipliers: u32,
     /// How the accumulators are brought together.
     #[schemars(title = "way of closing")]
     pub closing: Closing,
     /// Latency of a product of 130-bit integers.
-    #[schemars(title = "product latency")]
+    #[schemars(title = "product latency", extend("relaxes" = "down"))]
     pub product: Cycles,
     /// Latency of its partial reduction modulo 2^130 - 5.
-    #[schemars(title = "reduction latency")]
+    #[schemars(title = "reduction latency", extend("relaxes" = "down"))]
     pub reduction: Cycles,
     /// From the sum to the tag: the last carries, and the addition of s.
-    #[schemars(title = "latency from sum to tag")]
+    #[schemars(title = "latency from sum to tag", extend("relaxes" = "down"))]
     pub finish: Cycles,
 }
 

@@ -53,13 +53,13 @@ pub struct GcmSivSpec {
     #[schemars(title = "POLYVAL")]
     pub polyval: GhashSpec,
     /// Key expansion, from a key to the round keys that the lanes use: once per key, and once per message for the key derived.
-    #[schemars(title = "key setup")]
+    #[schemars(title = "key setup", extend("relaxes" = "down"))]
     pub key_setup: Cycles,
     /// Room for the text of a message to be sealed, between its two passes. A copy engine reads a longer one twice.
-    #[schemars(title = "buffer between passes")]
+    #[schemars(title = "buffer between passes", extend("relaxes" = "up"))]
     pub buffer: Bytes,
     /// From the tag to the verdict.
-    #[schemars(title = "tag comparison")]
+    #[schemars(title = "tag comparison", extend("relaxes" = "down"))]
     pub compare: Cycles,
 }
 

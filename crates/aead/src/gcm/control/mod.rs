@@ -68,43 +68,43 @@ pub struct ControlSpec {
     #[schemars(title = "one block per lane at a time")]
     pub one_at_a_time: bool,
     /// Cycles in which a lane that holds one block at a time stands empty, from the cycle in which the block before is taken from it.
-    #[schemars(title = "idle cycles of a lane")]
+    #[schemars(title = "idle cycles of a lane", extend("relaxes" = "down"))]
     pub idle: Cycles,
     /// Cycles in which a serial GHASH unit stands idle after a product, before it takes the next block. Its value does not wait for them.
-    #[schemars(title = "idle cycles of GHASH")]
+    #[schemars(title = "idle cycles of GHASH", extend("relaxes" = "down"))]
     pub ghash_idle: Cycles,
     /// Registers that text passes behind the lane, one cycle each, before it meets GHASH. H and the mask do not; AAD does with
     /// `inputs = "key"`.
-    #[schemars(title = "delay line beyond the lane")]
+    #[schemars(title = "delay line beyond the lane", extend("relaxes" = "down"))]
     pub delay: Cycles,
     /// Cycles in a lane before the first round.
-    #[schemars(title = "lane load")]
+    #[schemars(title = "lane load", extend("relaxes" = "down"))]
     pub load: Cycles,
     /// Cycles in a lane after the last round.
-    #[schemars(title = "lane unload")]
+    #[schemars(title = "lane unload", extend("relaxes" = "down"))]
     pub unload: Cycles,
     /// Cycles from the last key word to the start of key expansion.
-    #[schemars(title = "key load")]
+    #[schemars(title = "key load", extend("relaxes" = "down"))]
     pub key_load: Cycles,
     /// Cycles to make a round key while the rounds run. A key of 256 bits brings the one for the first round, for others it is
     /// made during the load.
-    #[schemars(title = "time per round key")]
+    #[schemars(title = "time per round key", extend("relaxes" = "down"))]
     pub round_key: Cycles,
     /// Cycles of key expansion per word of the key schedule that the key does not bring, before anything else.
-    #[schemars(title = "time per word of the key schedule")]
+    #[schemars(title = "time per word of the key schedule", extend("relaxes" = "down"))]
     pub schedule_word: Cycles,
     /// Cycles from the powers of H to the first input; with `inputs = "key"`, from the entry of H into the lane.
-    #[schemars(title = "time from the powers of H to the first input")]
+    #[schemars(title = "time from the powers of H to the first input", extend("relaxes" = "down"))]
     pub settle: Cycles,
     /// Cycles that a message with AAD needs before its first input, beyond those of one without.
-    #[schemars(title = "additional start of a message with AAD")]
+    #[schemars(title = "additional start of a message with AAD", extend("relaxes" = "down"))]
     pub aad_start: Cycles,
     /// The first text block comes in only once GHASH has taken all AAD and rests. From then on text does not wait for it.
     #[schemars(title = "text after GHASH rests")]
     pub text_after_rest: bool,
     /// Cycles from the end of AAD to the first text block: from the cycle in which its last block enters GHASH, with `text_after_rest` from
     /// that in which GHASH rests; without AAD, from the cycle in which inputs open.
-    #[schemars(title = "time from AAD to text")]
+    #[schemars(title = "time from AAD to text", extend("relaxes" = "down"))]
     pub text_start: Cycles,
     /// AAD comes through the text port, before the text.
     #[schemars(title = "shared port for AAD and text")]
@@ -123,7 +123,7 @@ pub struct ControlSpec {
     #[schemars(title = "lanes and GHASH take turns")]
     pub take_turns: bool,
     /// Cycles until the end of the text is seen, before the length block may enter GHASH.
-    #[schemars(title = "time to see the end of the text")]
+    #[schemars(title = "time to see the end of the text", extend("relaxes" = "down"))]
     pub end_of_text: Cycles,
     /// The tag is valid in the cycle in which GHASH's value is, and not one later.
     #[schemars(title = "tag without a last register")]
@@ -224,21 +224,21 @@ pub enum Inputs {
 #[serde(deny_unknown_fields)]
 pub struct PhaseSpec {
     /// AAD.
-    #[schemars(title = "AAD")]
+    #[schemars(title = "AAD", extend("relaxes" = "down"))]
     pub aad: Cycles,
     /// Text.
-    #[schemars(title = "text")]
+    #[schemars(title = "text", extend("relaxes" = "down"))]
     pub text: Cycles,
     /// The length block.
-    #[schemars(title = "the length block")]
+    #[schemars(title = "the length block", extend("relaxes" = "down"))]
     pub length: Cycles,
     /// Cycles of the phase of AAD where there is none. 0: it is left out.
     #[serde(default)]
-    #[schemars(title = "no AAD")]
+    #[schemars(title = "no AAD", extend("relaxes" = "down"))]
     pub empty_aad: Cycles,
     /// Cycles of the phase of text where there is none. 0: it is left out.
     #[serde(default)]
-    #[schemars(title = "no text")]
+    #[schemars(title = "no text", extend("relaxes" = "down"))]
     pub empty_text: Cycles,
 }
 

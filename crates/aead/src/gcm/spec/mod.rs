@@ -24,10 +24,10 @@ pub struct GcmSpec {
     pub ghash: GhashSpec,
     /// Key expansion, from the key to the round keys that the lanes use. H and its powers follow, at the cost of the
     /// lanes and multipliers that make them.
-    #[schemars(title = "key setup")]
+    #[schemars(title = "key setup", extend("relaxes" = "down"))]
     pub key_setup: Cycles,
     /// From the tag to the verdict.
-    #[schemars(title = "tag comparison")]
+    #[schemars(title = "tag comparison", extend("relaxes" = "down"))]
     pub compare: Cycles,
     /// How the engine is sequenced, where it does not run freely. An engine that says so runs standalone: a machine's copy engine has
     /// none.
@@ -65,20 +65,20 @@ impl ClockCheck {
 #[serde(deny_unknown_fields)]
 pub struct AesSpec {
     /// Independent lanes; block i of a message goes to lane i mod lanes.
-    #[schemars(title = "lanes")]
+    #[schemars(title = "lanes", extend("relaxes" = "up"))]
     pub lanes: u32,
     /// Rounds in hardware per lane; a block passes through them `ceil(rounds / rounds_in_hardware)` times.
-    #[schemars(title = "rounds in hardware per lane")]
+    #[schemars(title = "rounds in hardware per lane", extend("relaxes" = "up"))]
     pub rounds_in_hardware: u32,
     /// Pipeline registers per round (0: all rounds in hardware settle within one cycle).
-    #[schemars(title = "registers per round")]
+    #[schemars(title = "registers per round", extend("relaxes" = "down"))]
     pub registers_per_round: u32,
     /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
-    #[schemars(title = "start interval of a lane")]
+    #[schemars(title = "start interval of a lane", extend("relaxes" = "down"))]
     pub start_interval: Cycles,
     /// Keystream blocks that may be made ahead of the data, per engine. A block counts from the cycle in which it enters
     /// its lane to the one in which text uses it, so lanes run without a pause only if there are more than latency x lanes.
-    #[schemars(title = "keystream blocks ahead")]
+    #[schemars(title = "keystream blocks ahead", extend("relaxes" = "up"))]
     pub keystream_blocks: u32,
 }
 
@@ -87,14 +87,14 @@ pub struct AesSpec {
 #[serde(deny_unknown_fields)]
 pub struct MultiplierSpec {
     /// Latency of the carry-less product.
-    #[schemars(title = "product latency")]
+    #[schemars(title = "product latency", extend("relaxes" = "down"))]
     pub product: Cycles,
     /// Latency of the reduction modulo x^128 + x^7 + x^2 + x + 1.
-    #[schemars(title = "reduction latency")]
+    #[schemars(title = "reduction latency", extend("relaxes" = "down"))]
     pub reduction: Cycles,
     /// Bits of one operand taken per cycle: 128 for a bit-parallel multiplier, d for a digit-serial one, which accepts
     /// one pair per 128/d cycles.
-    #[schemars(title = "digit of a multiplier (bits)")]
+    #[schemars(title = "digit of a multiplier (bits)", extend("relaxes" = "up"))]
     pub digit_bits: u32,
     /// How the carry-less product is formed. It changes neither values nor cycles.
     #[serde(default, skip_serializing_if = "Structure::is_default")]
@@ -113,16 +113,16 @@ pub enum GhashSpec {
         multiplier: MultiplierSpec,
         /// Cycles that the first block of a message takes beyond the others, as where a mask needs a product of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(title = "additional time of the first block")]
+        #[schemars(title = "additional time of the first block", extend("relaxes" = "down"))]
         first_block: Option<Cycles>,
     },
     /// Accumulator j takes blocks j, j + ways, ... times H^ways.
     Interleaved {
         /// Accumulators.
-        #[schemars(title = "accumulators")]
+        #[schemars(title = "accumulators", extend("relaxes" = "up"))]
         ways: u32,
         /// Multipliers that the accumulators share.
-        #[schemars(title = "multipliers")]
+        #[schemars(title = "multipliers", extend("relaxes" = "up"))]
         multipliers: u32,
         /// How the accumulators are brought together.
         #[schemars(title = "way of closing")]
@@ -133,10 +133,10 @@ pub enum GhashSpec {
     /// Groups of `width` blocks times descending powers, summed unreduced, reduced once.
     Aggregated {
         /// Products per group.
-        #[schemars(title = "products per cycle")]
+        #[schemars(title = "products per cycle", extend("relaxes" = "up"))]
         width: u32,
         /// Groups in flight.
-        #[schemars(title = "groups in flight")]
+        #[schemars(title = "groups in flight", extend("relaxes" = "up"))]
         groups: u32,
         /// Each multiplier.
         multiplier: MultiplierSpec,
@@ -145,10 +145,10 @@ pub enum GhashSpec {
     /// group.
     Folded {
         /// Powers of H that are stored: blocks per group.
-        #[schemars(title = "stored powers of H")]
+        #[schemars(title = "stored powers of H", extend("relaxes" = "up"))]
         powers: u32,
         /// Registers between the products and the state: cycles from the last product of a group to its sum as the state.
-        #[schemars(title = "fold latency")]
+        #[schemars(title = "fold latency", extend("relaxes" = "down"))]
         fold: Cycles,
         /// The multiplier.
         multiplier: MultiplierSpec,
@@ -156,16 +156,16 @@ pub enum GhashSpec {
     /// Segment j of a message goes to unit j mod units; each value is weighted by a power of H.
     Segmented {
         /// Units.
-        #[schemars(title = "units")]
+        #[schemars(title = "units", extend("relaxes" = "up"))]
         units: u32,
         /// Blocks per segment; the first one of a message has what is left over.
         #[schemars(title = "blocks per segment")]
         segment: u32,
         /// Blocks that come in per cycle, to whichever units.
-        #[schemars(title = "blocks in per cycle")]
+        #[schemars(title = "blocks in per cycle", extend("relaxes" = "up"))]
         ports: u32,
         /// Blocks of input buffer per unit.
-        #[schemars(title = "input buffer (blocks)")]
+        #[schemars(title = "input buffer (blocks)", extend("relaxes" = "up"))]
         buffer: u32,
         /// Each unit: one that takes a message by itself.
         #[schemars(title = "unit")]
@@ -174,13 +174,13 @@ pub enum GhashSpec {
     /// Whole messages go to different units.
     MessageParallel {
         /// Units.
-        #[schemars(title = "units")]
+        #[schemars(title = "units", extend("relaxes" = "up"))]
         units: u32,
         /// Blocks that one unit's buffer takes per cycle.
-        #[schemars(title = "blocks in per cycle")]
+        #[schemars(title = "blocks in per cycle", extend("relaxes" = "up"))]
         ports: u32,
         /// Blocks of input buffer per unit.
-        #[schemars(title = "input buffer (blocks)")]
+        #[schemars(title = "input buffer (blocks)", extend("relaxes" = "up"))]
         buffer: u32,
         /// Each unit: one that takes a message by itself.
         #[schemars(title = "unit")]
@@ -189,16 +189,16 @@ pub enum GhashSpec {
     /// Chunk j of a message goes to chain j mod chains, and each chain has a tag of its own. This changes the wire format.
     SubChains {
         /// Chains, and so tags per message.
-        #[schemars(title = "chains per message")]
+        #[schemars(title = "chains per message", extend("relaxes" = "up"))]
         chains: u32,
         /// Bytes of a chunk.
         #[schemars(title = "chunk length")]
         chunk: Bytes,
         /// Blocks that come in per cycle, to whichever chains.
-        #[schemars(title = "blocks in per cycle")]
+        #[schemars(title = "blocks in per cycle", extend("relaxes" = "up"))]
         ports: u32,
         /// Blocks of input buffer per chain.
-        #[schemars(title = "input buffer (blocks)")]
+        #[schemars(title = "input buffer (blocks)", extend("relaxes" = "up"))]
         buffer: u32,
         /// The unit of each chain.
         #[schemars(title = "unit")]

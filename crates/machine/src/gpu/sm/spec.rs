@@ -34,43 +34,43 @@ pub struct SmSpec {
     #[schemars(title = "count of the GPU")]
     pub count: u32,
     /// SMs that a kernel takes.
-    #[schemars(title = "count of the kernel")]
+    #[schemars(title = "count of the kernel", extend("relaxes" = "up"))]
     pub used: u32,
     /// Sub-cores of an SM, each of which issues one instruction per cycle.
-    #[schemars(title = "sub-cores")]
+    #[schemars(title = "sub-cores", extend("relaxes" = "up"))]
     pub sub_cores: u32,
     /// Lanes for integer and logic instructions of an SM, all sub-cores together.
-    #[schemars(title = "lanes")]
+    #[schemars(title = "lanes", extend("relaxes" = "up"))]
     pub lanes: u32,
     /// Banks of shared memory, each of which gives or takes 4 bytes per cycle.
-    #[schemars(title = "shared-memory banks")]
+    #[schemars(title = "shared-memory banks", extend("relaxes" = "up"))]
     pub banks: u32,
     /// Shared memory that a kernel may have on an SM.
-    #[schemars(title = "shared memory of a kernel")]
+    #[schemars(title = "shared memory of a kernel", extend("relaxes" = "up"))]
     pub shared_memory: Bytes,
     /// Registers of 32 bits of an SM.
-    #[schemars(title = "registers")]
+    #[schemars(title = "registers", extend("relaxes" = "up"))]
     pub registers: u32,
     /// Warps of the kernel on an SM: a power of two.
-    #[schemars(title = "warps")]
+    #[schemars(title = "warps", extend("relaxes" = "up"))]
     pub warps: u32,
     /// From an integer instruction to one that uses its result.
-    #[schemars(title = "integer latency")]
+    #[schemars(title = "integer latency", extend("relaxes" = "down"))]
     pub integer_latency: Cycles,
     /// From the last pass of a load from shared memory to an instruction that uses it.
-    #[schemars(title = "shared-memory latency")]
+    #[schemars(title = "shared-memory latency", extend("relaxes" = "down"))]
     pub shared_latency: Cycles,
     /// From a load from device memory to an instruction that uses it.
-    #[schemars(title = "load latency")]
+    #[schemars(title = "load latency", extend("relaxes" = "down"))]
     pub load_latency: Cycles,
     /// Products of single bits that the tensor cores of an SM add per cycle; for `ghash = "tensor_core"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "tensor-core products per cycle")]
+    #[schemars(title = "tensor-core products per cycle", extend("relaxes" = "up"))]
     pub tensor_products: Option<u32>,
     /// For each 16 KiB of the message, one after the other, a single thread multiplies and adds their value, as the published kernel does
     /// for its blocks of 1024 threads; absent if sums are made in log2 levels alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "serial sum of 16 KiB")]
+    #[schemars(title = "serial sum of 16 KiB", extend("relaxes" = "down"))]
     pub serial_sum: Option<Cycles>,
     /// How the kernel enciphers.
     #[schemars(title = "AES kernel")]

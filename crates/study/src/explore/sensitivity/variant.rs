@@ -26,7 +26,8 @@ impl Variant {
 
 /// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is compared with that.
 pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> Result<Vec<Variant>, CandidateError> {
-    let base = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay).base();
+    let layers = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay);
+    let base = |design| layers(design).base();
     let own = base(None)?;
     let mut variants = vec![Variant { name: own.resolved().name(), base: own, against: 0, pins_designs: false }];
     let mut resealed = false;
@@ -34,7 +35,7 @@ pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> 
         named(machine, design, memory)?;
         let base = base(Some(design))?;
         let candidate =
-            Candidate { name: design.clone(), resolved: base.resolved().clone(), layers: base.layers().clone() };
+            Candidate { name: design.clone(), resolved: base.resolved().clone(), layers: layers(Some(design)) };
         let against = if candidate.baseline() == Baseline::Resealed { designs.len() + 1 } else { 0 };
         resealed |= against > 0;
         variants.push(Variant { name: design.clone(), base, against, pins_designs: false });

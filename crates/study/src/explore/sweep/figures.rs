@@ -3,7 +3,7 @@
 use super::study::Study;
 use crate::config::Varied;
 use crate::explore::uncertainty::{MachineDraws, Numbers, Residual, interval_of, residuals, with_residual};
-use crate::explore::work::{CompareError, limited_by};
+use crate::explore::work::{CompareError, busiest};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
 use crate::system::RunError;
@@ -78,7 +78,7 @@ impl Study {
         };
         let drawn = self.drawn.get_or_init(of);
         let what = (SWEEP, (workload, self.spec.sample));
-        drawn.figures(self.base(point.value("design")).layers().clone(), &Self::settings_of(point), what, observer)
+        drawn.figures(self.layers(point.value("design")), &Self::settings_of(point), what, observer)
     }
 
     /// The cells of the columns of [`SWEEP`] that apply.
@@ -88,9 +88,7 @@ impl Study {
         let alone = workload.alone();
         let Varied { machine, assumed } = varied;
         let about = About { machine, assumed: *assumed, alone: alone.is_some(), collectives: None };
-        // Whether a parameter is one of the machine is left to whoever asks for its value.
-        let limit = |outcome| limited_by(workload, outcome, &|_| Some(String::new()));
-        let row = figures::Row::of(SWEEP, about, (outcome, sampled.as_ref()), limit);
+        let row = figures::Row::of(SWEEP, about, (outcome, sampled.as_ref()), |outcome| busiest(workload, outcome));
         let costs = (&price(machine), alone.map(|copy| copy.direction));
         let values = row.values(SWEEP, costs, |_| Value::None);
         let cells = columns(SWEEP).into_iter().map(Column::name).zip(values);

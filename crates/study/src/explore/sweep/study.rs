@@ -207,6 +207,12 @@ impl Study {
     pub fn base(&self, design: Option<&str>) -> &Base {
         design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
     }
+
+    /// What it is resolved from.
+    pub(super) fn layers(&self, design: Option<&str>) -> Layers {
+        let design = design.filter(|design| self.designs.contains_key(*design));
+        design.into_iter().fold(self.spec.base(), Layers::overlay)
+    }
 }
 
 impl StudySpec {

@@ -1,28 +1,37 @@
-//! What binds: a run is repeated with the parameters relaxed that may limit a copy.
+//! What limits a copy, by experiment: its run is repeated with parameters relaxed that can only help, as their fields declare.
 //!
 //! ```text
-//!   run --> candidates, each with the most that it can account for
-//!             |
-//!             +--> run again with one of them relaxed --> gain      as long as the next one can gain more than the best so far
-//!             |
-//!             +--> the best; on the machine that has it relaxed, the next
-//!             +--> or, where none alone gains two percent, the pair that gains most
+//!   all candidates relaxed: +G % --> no one of them gains more than G
+//!      |-- the first half: +A %
+//!      |      |-- ...                  the half with the greatest gain is halved next,
+//!      |      `-- one candidate: +a %  until what is left is one candidate: the answer
+//!      `-- the second half: +B %       never looked into where B < a
 //! ```
 //!
-//! Where a depth and a latency or rate bind together, as a window over a round trip does, the depth is the answer and the other stands next to it.
+//! | step | runs |
+//! | --- | --- |
+//! | search, on at most 8 MiB of the copy | two for each halving |
+//! | the best, on at most 64 MiB of it | one each |
+//! | where none gains 3 % alone | one for each of [`PAIRS`] that the machine has, one for each time of flight |
+//! | what limits next | a search on the machine with the best relaxed |
+//!
+//! One parameter has 60 runs at most. Whatever a half gains bounds what each of its candidates gains alone as far as more of one never spoils another, which
+//! parameters are chosen for and tests hold against brute force.
 
 mod relax;
 
-pub use crate::figures::limit::{Found, Gain, LimitedBy, Pair};
-pub use relax::freed;
+pub use crate::figures::limit::{Gain, LimitedBy};
+pub use relax::{freed, relax};
 
 use crate::{
-    config::{MachineSpec, Resolved},
+    config::{Base, MachineSpec, Relaxes, Resolved},
     sim::Control,
-    system::{self, Candidate, CopyOutcome, Direction, Outcome, Request, RunError, Sort},
+    system::{self, CopyOutcome, Direction, Outcome, Request, RunError},
+    units::Femtos,
     workload::Workload,
 };
-use relax::{Relaxed, relaxed};
+use relax::Step;
+use std::{cmp::Reverse, collections::BinaryHeap, ops::Range};
 
 /// Of longer copies only so many bytes are asked about.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -31,20 +40,34 @@ pub const MOST_BYTES: u64 = 64 << 20;
 const MOST_UNASKED: u64 = 64 << 20;
 
 /// A gain below this, in percent, is none.
-pub const LEAST_GAIN: f64 = 2.0;
+pub const LEAST_GAIN: f64 = 3.0;
 
-/// Of a longer copy candidates are first tried on so many bytes, and on all of it in the order of what they gain there.
+/// Of a longer copy the search is made on so many bytes.
 const SCREENED: u64 = 8 << 20;
 
-/// Candidates that are tried on all of it in addition to those that are asked for, since their order may change.
-const ALSO_CONFIRMED: usize = 3;
+/// Candidates that are tried on the longer copy in addition to those that are asked for, since their order may change.
+const ALSO_CONFIRMED: usize = 1;
 
-/// A unit that has work for more than this part of the time is a bottleneck; a depth that is used up for more than this part is waited for.
-const SATURATED: f64 = 0.9;
-const USED_UP: f64 = 0.5;
+/// Runs for a copy, and those of them that are left for pairs and for what limits next; each further parameter that is asked for has some of its own.
+const MOST_RUNS: u32 = 60;
+const RESERVED: u32 = 14;
+const MORE_RUNS: u32 = 12;
 
-/// Candidates that are tried two by two where none gains alone.
-const PAIRED: usize = 5;
+/// Parameters that may bind together while neither does alone.
+pub const PAIRS: [[&str; 2]; 12] = [
+    ["engine.aes.lanes", "engine.ghash.width"],
+    ["engine.aes.lanes", "engine.ghash.groups"],
+    ["copy_engine.outstanding_reads", "copy_engine.read_buffer"],
+    ["link.host_credits.posted_headers", "link.host_credits.posted_data"],
+    ["link.host_credits.non_posted_headers", "link.host_credits.non_posted_data"],
+    ["link.gpu_credits.completion_headers", "link.gpu_credits.completion_data"],
+    ["driver.secure_push", "driver.in_flight.h2d"],
+    ["driver.secure_push", "driver.in_flight.d2h"],
+    ["driver.push", "driver.in_flight.h2d"],
+    ["driver.push", "driver.in_flight.d2h"],
+    ["copy_engine.pces_secure", "copy_engine.outstanding_reads"],
+    ["copy_engine.pces_plain", "copy_engine.outstanding_reads"],
+];
 
 /// How many parameters are measured for a run of which nobody has said how many: one where that is quick, none where faults were injected
 /// or a copy was not delivered, since what limits such a run is no parameter.
@@ -57,108 +80,132 @@ pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
 /// A run that can be repeated: the request with copies of at most so many bytes, without data.
 pub type Repeat<'r> = &'r (dyn Fn(u64) -> Result<Request, RunError> + 'r);
 
-struct Tried<'c> {
-    candidate: &'c Candidate,
-    relaxed: Relaxed,
-    gain: f64,
-}
-
-struct Gains<'c> {
-    /// Those that gain enough, the answer first.
-    enough: Vec<Tried<'c>>,
-    /// The others, the likeliest first.
-    less: Vec<Tried<'c>>,
-}
-
-/// The copy in a run whose copies have at most so many bytes.
-struct Base {
-    copy: CopyOutcome,
-    most: u64,
-}
-
 struct Question<'q> {
     repeat: Repeat<'q>,
     /// Place of the copy that is asked about.
     copy: usize,
     observer: &'q mut dyn FnMut() -> Control,
+    runs: u32,
+}
+
+/// How long the copy takes as it is, in a run whose copies have at most so many bytes.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    time: Femtos,
+    most: u64,
+}
+
+/// Candidates that stand side by side, and what all of them gain together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    /// The bits of a number that is not negative, whose order is its own.
+    gain: u64,
+    of: Reverse<(usize, usize)>,
+}
+
+/// A candidate that was tried alone.
+#[derive(Debug, Clone)]
+struct Tried {
+    step: Step,
+    gain: f64,
 }
 
 impl Question<'_> {
-    /// None if the copy is not delivered.
-    fn run(&mut self, machine: &MachineSpec, most: u64) -> Result<Option<Base>, RunError> {
+    /// The copy on a machine; none if it is not delivered, or such a machine cannot be built.
+    fn run(&mut self, machine: &MachineSpec, most: u64) -> Result<Option<CopyOutcome>, RunError> {
+        self.runs += 1;
         let request = (self.repeat)(most)?;
-        let outcome = system::run(machine, request, &mut |_| (self.observer)())?;
-        let copy = outcome.copies.into_iter().nth(self.copy).filter(|copy| copy.delivered);
-        Ok(copy.map(|copy| Base { copy, most }))
-    }
-
-    /// How much faster than in `base` the copy is on another machine, in percent. A machine that cannot be built, or on which the copy is not
-    /// delivered, gains nothing.
-    fn gain(&mut self, machine: &MachineSpec, base: &Base) -> Result<f64, RunError> {
-        let other = match self.run(machine, base.most) {
-            Ok(Some(other)) => other,
-            Ok(None) | Err(RunError::Build(_)) => return Ok(0.0),
-            Err(error) => return Err(error),
+        let outcome = match system::run(machine, request, &mut |_| (self.observer)()) {
+            Err(RunError::Build(_)) => return Ok(None),
+            outcome => outcome?,
         };
-        Ok((base.copy.time().0 as f64 / other.copy.time().0.max(1) as f64 - 1.0) * 100.0)
+        Ok(outcome.copies.into_iter().nth(self.copy).filter(|copy| copy.delivered))
     }
 
-    /// What the candidates of a copy gain, as far as it takes to know the best `most`.
-    fn gains<'c>(&mut self, machine: &Resolved, whole: &'c Base, most: usize) -> Result<Gains<'c>, RunError> {
-        let copy = &whole.copy;
-        // Caches make a short copy within the GPU another one.
-        let screened = copy.bytes > SCREENED && copy.direction != Direction::D2d;
-        let short = if screened { self.run(&machine.machine, SCREENED)? } else { None };
-        let mut tried = self.try_all(machine, copy, short.as_ref().unwrap_or(whole), most)?;
-        if short.is_some() {
-            tried = self.confirm(tried, whole, most)?;
-        }
-        let (mut enough, less): (Vec<_>, Vec<_>) = tried.into_iter().partition(|one| one.gain >= LEAST_GAIN);
-        put_depth_first(&mut enough);
-        Ok(Gains { enough, less })
+    /// How much faster the copy is with steps taken, in percent; none if they do not go together, or it is not delivered then.
+    fn gain(&mut self, machine: &Base, before: Before, steps: &[Step]) -> Result<Option<f64>, RunError> {
+        let settings: Vec<_> = steps.iter().map(Step::setting).collect();
+        let Ok(relaxed) = machine.varied(&settings) else { return Ok(None) };
+        let copy = self.run(&relaxed.machine, before.most)?;
+        Ok(copy.map(|copy| (before.time.0 as f64 / copy.time().0.max(1) as f64 - 1.0) * 100.0))
     }
 
-    /// Tries candidates on `base` as long as they can gain more than the best `most`.
-    fn try_all<'c>(
-        &mut self,
-        machine: &Resolved,
-        copy: &'c CopyOutcome,
-        base: &Base,
-        most: usize,
-    ) -> Result<Vec<Tried<'c>>, RunError> {
-        let mut tried: Vec<Tried<'c>> = Vec::new();
-        for candidate in &copy.candidates {
-            let remedy = candidate.sort == Sort::Remedy;
-            let rivals = tried.iter().filter(|one| remedy || one.candidate.sort != Sort::Remedy);
-            let better = rivals.filter(|one| one.gain >= most_gain(candidate).max(LEAST_GAIN)).count();
-            if better >= most {
+    /// The candidates that gain most alone, the best first: `most` of them, as far as they gain enough and runs last.
+    fn search(&mut self, machine: &Base, before: Before, (most, runs): (usize, u32)) -> Result<Vec<Tried>, RunError> {
+        let steps = relax::steps(machine, |way| way != Relaxes::Physics);
+        let (mut parts, mut found) = (BinaryHeap::new(), Vec::new());
+        self.look(machine, before, &steps, 0..steps.len(), &mut parts)?;
+        while let Some(Part { gain, of: Reverse((from, to)) }) = parts.pop() {
+            if found.len() == most || self.runs + 2 > runs || f64::from_bits(gain) < LEAST_GAIN {
+                break;
+            }
+            if to - from == 1 {
+                found.push(Tried { step: steps[from].clone(), gain: f64::from_bits(gain) });
                 continue;
             }
-            if let Some(relaxed) = relaxed(machine, &candidate.parameter) {
-                let gain = self.gain(&relaxed.machine.machine, base)?;
-                tried.push(Tried { candidate, relaxed, gain });
-            }
+            let middle = from.midpoint(to);
+            self.look(machine, before, &steps, from..middle, &mut parts)?;
+            self.look(machine, before, &steps, middle..to, &mut parts)?;
         }
-        Ok(tried)
+        Ok(found)
     }
 
-    /// Measures anew on the whole copy: the candidates that gained most on a part of it, and others until some gain enough.
-    fn confirm<'c>(
+    /// Notes what some candidates gain together; of those that do not go together each half.
+    fn look(
         &mut self,
-        mut tried: Vec<Tried<'c>>,
-        whole: &Base,
-        most: usize,
-    ) -> Result<Vec<Tried<'c>>, RunError> {
-        let mut order: Vec<_> = (0..tried.len()).collect();
-        order.sort_by(|one, other| tried[*other].gain.total_cmp(&tried[*one].gain));
-        let mut enough = 0;
-        for (rank, place) in order.into_iter().enumerate() {
-            let one = &mut tried[place];
-            let worth = rank < most + ALSO_CONFIRMED || enough == 0;
-            one.gain = if worth { self.gain(&one.relaxed.machine.machine, whole)? } else { 0.0 };
-            enough += usize::from(one.gain >= LEAST_GAIN && one.candidate.sort != Sort::Remedy);
+        machine: &Base,
+        before: Before,
+        steps: &[Step],
+        part: Range<usize>,
+        parts: &mut BinaryHeap<Part>,
+    ) -> Result<(), RunError> {
+        match self.gain(machine, before, &steps[part.clone()])? {
+            Some(gain) => {
+                parts.push(Part { gain: gain.max(0.0).to_bits(), of: Reverse((part.start, part.end)) });
+            }
+            None if part.len() > 1 => {
+                let middle = part.start.midpoint(part.end);
+                self.look(machine, before, steps, part.start..middle, parts)?;
+                self.look(machine, before, steps, middle..part.end, parts)?;
+            }
+            None => {}
         }
-        Ok(tried)
+        Ok(())
+    }
+
+    /// The same candidates with what they gain on the longer copy, the best first.
+    fn confirm(&mut self, machine: &Base, before: Before, found: Vec<Tried>) -> Result<Vec<Tried>, RunError> {
+        let mut confirmed = Vec::new();
+        for Tried { step, .. } in found {
+            if let Some(gain) =
+                self.gain(machine, before, std::slice::from_ref(&step))?.filter(|gain| *gain >= LEAST_GAIN)
+            {
+                confirmed.push(Tried { step, gain });
+            }
+        }
+        confirmed.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+        Ok(confirmed)
+    }
+
+    /// The pair that gains most, if one gains enough.
+    fn pair(&mut self, machine: &Base, before: Before) -> Result<Option<[Gain; 2]>, RunError> {
+        let mut best: Option<[Gain; 2]> = None;
+        for paths in PAIRS {
+            let steps: Vec<Step> = paths.iter().filter_map(|path| relax::step(machine, path)).collect();
+            let [one, other] = &steps[..] else { continue };
+            let gain = self.gain(machine, before, &steps)?.unwrap_or(0.0);
+            if gain >= best.as_ref().map_or(LEAST_GAIN, |[one, _]| one.gain_percent) {
+                best = Some([one, other].map(|step| step.gains(gain)));
+            }
+        }
+        Ok(best)
+    }
+
+    /// The time of flight that gains most, if one gains enough.
+    fn physics(&mut self, machine: &Base, before: Before) -> Result<Option<Gain>, RunError> {
+        let flights = relax::steps(machine, |way| way == Relaxes::Physics);
+        let flights = flights.into_iter().map(|step| Tried { step, gain: 0.0 }).collect();
+        Ok(self.confirm(machine, before, flights)?.first().map(|one| one.step.gains(one.gain)))
     }
 }
 
@@ -172,88 +219,37 @@ pub fn measure(
     copy: usize,
     most: usize,
     observer: &mut dyn FnMut() -> Control,
-) -> Result<Found, RunError> {
-    let mut question = Question { repeat, copy, observer };
-    let Some(outcome) = question.run(&machine.machine, MOST_BYTES)? else { return Ok(Found::default()) };
-    let Gains { enough, less } = question.gains(machine, &outcome, most)?;
-    let mut found = Found { bytes: outcome.copy.bytes, ..Found::default() };
-    if enough.is_empty() {
-        found.pair = pair(&mut question, &outcome, &less)?;
+) -> Result<LimitedBy, RunError> {
+    let Ok(machine) = machine.base() else { return Ok(LimitedBy::default()) };
+    let (machine, own) = (&machine, &machine.resolved().machine);
+    let mut question = Question { repeat, copy, observer, runs: 0 };
+    let Some(copy) = question.run(own, MOST_BYTES)? else { return Ok(LimitedBy::default()) };
+    let whole = Before { time: copy.time(), most: MOST_BYTES };
+    // Caches make a short copy within the GPU another one.
+    let long = copy.bytes > SCREENED && copy.direction != Direction::D2d;
+    let short = if long { question.run(own, SCREENED)? } else { None };
+    let screen = short.as_ref().map_or(whole, |copy| Before { time: copy.time(), most: SCREENED });
+    let further = if short.is_some() { ALSO_CONFIRMED } else { 0 };
+    let all = MOST_RUNS + MORE_RUNS * (most as u32).saturating_sub(1);
+    let mut found = question.search(machine, screen, (most + further, all - RESERVED))?;
+    if short.is_some() {
+        found = question.confirm(machine, whole, found)?;
     }
-    for (place, one) in enough.iter().take(most).enumerate() {
-        let next = if place == 0 { next(&mut question, &one.relaxed.machine)? } else { None };
-        found.best.push(Gain {
-            parameter: one.candidate.parameter.clone(),
-            unit: one.candidate.unit.clone(),
-            state: one.candidate.state.clone(),
-            fraction: one.candidate.fraction,
-            value: one.relaxed.value.clone(),
-            relaxed_to: one.relaxed.relaxed_to.clone(),
-            gain_percent: one.gain,
-            with: partner(one, &enough),
-            next,
-        });
+    found.truncate(most);
+    let mut limit = LimitedBy { bytes: copy.bytes, ..LimitedBy::default() };
+    if let Some(first) = found.first()
+        && let Ok(relaxed) = machine.resolved().with(&[first.step.setting()]).and_then(|relaxed| relaxed.base())
+        && let Some(copy) = question.run(&relaxed.resolved().machine, screen.most)?
+    {
+        let next = question.search(&relaxed, Before { time: copy.time(), ..screen }, (1, all))?;
+        limit.next = next.into_iter().next().map(|one| one.step.path);
     }
-    Ok(found)
-}
-
-/// The machine with a parameter relaxed, and what it was relaxed to: twice the rate or depth, half the latency, or the next value that is legal.
-/// None if it has no such value.
-pub fn relax(machine: &Resolved, path: &str) -> Option<(Resolved, String)> {
-    relaxed(machine, path).map(|relaxed| (relaxed.machine, relaxed.relaxed_to))
-}
-
-/// What binds on a machine that has the best parameter relaxed.
-fn next(question: &mut Question<'_>, machine: &Resolved) -> Result<Option<String>, RunError> {
-    let Some(outcome) = question.run(&machine.machine, MOST_BYTES)? else { return Ok(None) };
-    let gains = question.gains(machine, &outcome, 1)?;
-    Ok(gains.enough.first().map(|one| one.candidate.parameter.clone()))
-}
-
-/// The best pair of those that gain nothing alone, of the likeliest.
-fn pair(question: &mut Question<'_>, outcome: &Base, tried: &[Tried<'_>]) -> Result<Option<Pair>, RunError> {
-    let mut best: Option<Pair> = None;
-    let some = &tried[..tried.len().min(PAIRED)];
-    for (place, one) in some.iter().enumerate() {
-        for other in &some[place + 1..] {
-            let Some(both) = relaxed(&one.relaxed.machine, &other.candidate.parameter) else { continue };
-            let gain_percent = question.gain(&both.machine.machine, outcome)?;
-            if gain_percent >= LEAST_GAIN.max(best.as_ref().map_or(0.0, |best| best.gain_percent)) {
-                let says = |one: &Tried<'_>| format!("{} = {}", one.candidate.parameter, one.relaxed.value);
-                let relaxed_to = [one.relaxed.relaxed_to.clone(), both.relaxed_to];
-                best = Some(Pair { parameters: [says(one), says(other)], relaxed_to, gain_percent });
-            }
-        }
+    limit.best = found.into_iter().map(|one| one.step.gains(one.gain)).collect();
+    if limit.best.is_empty() {
+        limit.together = question.pair(machine, whole)?;
     }
-    Ok(best)
-}
-
-/// Sorts by gain, remedies last. But a unit that has room for more is no bottleneck: where one is waited for because a depth is used up, the depth goes first.
-fn put_depth_first(enough: &mut [Tried<'_>]) {
-    let remedy = |one: &Tried<'_>| one.candidate.sort == Sort::Remedy;
-    enough.sort_by(|one, other| remedy(one).cmp(&remedy(other)).then(other.gain.total_cmp(&one.gain)));
-    let Some(best) = enough.first().filter(|best| best.candidate.sort != Sort::Depth) else { return };
-    if best.candidate.used > SATURATED {
-        return;
+    if limit.best.is_empty() && limit.together.is_none() {
+        limit.physics = question.physics(machine, whole)?;
     }
-    let used_up = |one: &Tried<'_>| one.candidate.sort == Sort::Depth && one.candidate.fraction > USED_UP;
-    if let Some(depth) = enough.iter().position(used_up) {
-        enough[..=depth].rotate_right(1);
-    }
-}
-
-/// The latency that a depth is used up by, or the rate: what else gains there.
-fn partner(depth: &Tried<'_>, enough: &[Tried<'_>]) -> Option<String> {
-    if depth.candidate.sort != Sort::Depth {
-        return None;
-    }
-    let of = |sort: Sort| enough.iter().find(|one| one.candidate.sort == sort && one.candidate.fraction > USED_UP);
-    let partner = of(Sort::Latency).or_else(|| of(Sort::Rate));
-    partner.map(|one| format!("{} = {}", one.candidate.parameter, one.relaxed.value))
-}
-
-/// The most that a candidate can gain, in percent: a depth all the time that it can account for, anything else half of it.
-fn most_gain(candidate: &Candidate) -> f64 {
-    let saved = if candidate.sort == Sort::Depth { candidate.bound } else { candidate.bound / 2.0 };
-    if saved >= 1.0 { f64::INFINITY } else { (1.0 / (1.0 - saved) - 1.0) * 100.0 }
+    Ok(LimitedBy { runs: question.runs, ..limit })
 }

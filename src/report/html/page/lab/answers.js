@@ -41,7 +41,7 @@ function answerPart(heading) {
 
 // `relax(path, value)` sets a parameter.
 function answers(name, relax) {
-  const parts = { limit: answerPart("What limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
+  const parts = { limit: answerPart("Who is busiest, and what limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
   const tiles = el("div", { class: "tiles fresh" });
   const said = el("p", { class: "state", role: "status", "aria-live": "polite" });
   const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
@@ -70,9 +70,9 @@ function answers(name, relax) {
     if (!copy.delivered) tiles.append(figure("not delivered", copy.reason ?? "the copy"));
   }
 
-  function drawLimit({ copies: [{ limited_by: words, limited_by_parts: found }] }) {
-    const gain = found.measured && found.parameter && found.relaxed_to;
-    fill(parts.limit, el("p", {}, words), gain && el("p", {}, el("button", { type: "button", click: () => relax(found.parameter, found.relaxed_to) }, `Set ${found.parameter} to ${found.relaxed_to}`)));
+  function drawLimit({ copies: [{ busiest, limited_by: words, limited_by_parts: found }] }) {
+    const best = found?.best[0];
+    fill(parts.limit, words && el("p", {}, words), el("p", { class: words ? "soft" : null }, busy(busiest)), best && el("p", {}, el("button", { type: "button", click: () => relax(best.parameter, best.relaxed_to) }, `Set ${best.parameter} to ${best.relaxed_to}`)));
   }
 
   // Of a large copy the path is that of a smaller one, which the command names.
@@ -83,7 +83,7 @@ function answers(name, relax) {
     const rects = steps.map(({ stage, from, long }) => sv("rect", { x: (1000 * from) / whole, y: 0, width: Math.max((1000 * long) / whole, 1), height: 20, fill: category(stage) }, sv("title", {}, `${stage}: ${time(long)}`)));
     const swatch = (stage) => sv("svg", { width: 12, height: 12, "aria-hidden": "true" }, sv("rect", { width: 12, height: 12, fill: category(stage) }));
     const [, size] = /--copy \w+:([^:\s]+)/.exec(command) ?? [];
-    const next = freed && `If ${freed.place} took no time, this copy would take ${time(freed.simulated_ps)}.`;
+    const next = freed && `With ${freed.parameter} as good as free this copy would take ${time(freed.simulated_ps)}.`;
     fill(parts.path,
       sv("svg", { class: "stages", viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": `stages of a message of ${bytes(message.bytes)}` }, rects),
       table(`stages of a message of ${bytes(message.bytes)}`, ["stage", "time", "of the message"], steps.map(({ stage, long }) => [[swatch(stage), ` ${stage}: ${STAGES[stage] ?? ""}`], time(long), percent(long / whole)])),

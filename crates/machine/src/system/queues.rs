@@ -1,20 +1,17 @@
 //! Copies that spend their time in queues: behind other copies on their engine or stream, or behind kernels on their stream.
 
-use super::none;
-use crate::{
-    system::{
-        outcome::{CopyOutcome, Limiter},
-        request::Direction,
-    },
-    units::Femtos,
+use super::{
+    outcome::{Busiest, CopyOutcome},
+    request::Direction,
 };
+use crate::units::Femtos;
 
-/// A copy that waits for more than this part of its time is limited by what it waits for.
+/// A copy that waits for more than this part of its time is said to be queued.
 const MOSTLY: f64 = 0.5;
 
 /// Where a copy is in a program.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::system) struct Place {
+pub(super) struct Place {
     /// Its stream, where the program says one.
     pub stream: Option<u32>,
     /// Whether kernels or waits for events come before it there.
@@ -22,9 +19,7 @@ pub(in crate::system) struct Place {
 }
 
 /// Names, for each copy that waits for most of its time, the copy behind which it waits longest, or else the kernels.
-///
-/// In the order of the copies' calls: what limits the copy in front is known then.
-pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], places: &[Place]) {
+pub(super) fn name_queues(copies: &mut [CopyOutcome], places: &[Place]) {
     for place in 0..copies.len() {
         let copy = &copies[place];
         let (time, begin) = (copy.end.0.saturating_sub(copy.start.0), copy.device.map_or(copy.end, |(begin, _)| begin));
@@ -56,8 +51,7 @@ fn handed_over(copy: &CopyOutcome) -> Femtos {
         return copy.returned;
     }
     let time = copy.end.0.saturating_sub(copy.start.0);
-    let worked = copy.candidates.iter().map(|one| one.fraction).fold(0.0, f64::max);
-    Femtos(copy.start.0 + (worked * time as f64) as u64)
+    Femtos(copy.start.0 + (copy.busiest.fraction * time as f64) as u64)
 }
 
 fn queue_behind(copies: &mut [CopyOutcome], place: usize, front: usize, fraction: f64) {
@@ -66,14 +60,13 @@ fn queue_behind(copies: &mut [CopyOutcome], place: usize, front: usize, fraction
         Direction::D2h => "gpu.front_end_write",
         Direction::D2d => "gpu.compute",
     };
-    let parameter = copies[front].limited_by.parameter.clone();
-    let limiter = Limiter { unit: unit.into(), state: "queued".into(), fraction, parameter, behind: Some(front) };
-    copies[place].candidates = copies[front].candidates.clone();
-    copies[place].limited_by = limiter;
+    copies[place].busiest =
+        Busiest { unit: unit.into(), state: "queued".into(), fraction, behind: Some(front), waited: None };
 }
 
 fn wait_for_kernels(copies: &mut [CopyOutcome], place: usize, fraction: f64) {
-    copies[place].limited_by = Limiter { unit: "gpu.compute".into(), state: "kernels".into(), fraction, ..none() };
+    copies[place].busiest =
+        Busiest { unit: "gpu.compute".into(), state: "kernels".into(), fraction, ..Busiest::default() };
 }
 
 /// The copy before this one that it waits for longest, and for how long it waits for all of them.
