@@ -31,7 +31,7 @@ impl Player<'_> {
             if matches!(self.job.ops[place as usize].work, Work::DeviceCopy) {
                 // It follows an upload that was given a stream of its own.
                 doing.end = doing.end.saturating_add(self.rules.graph(ns(self.rules.calls.launch.next), false));
-                let task = self.submitted(place, call, *doing, false);
+                let task = self.submitted(place, call, doing.made(), false);
                 self.submit(place, task);
                 continue;
             }

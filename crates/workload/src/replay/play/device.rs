@@ -25,9 +25,10 @@ use crate::{
         probe::nanos,
     },
 };
+use rustc_hash::FxHashMap as HashMap;
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, BinaryHeap, HashMap, VecDeque},
+    collections::{BTreeSet, BinaryHeap, VecDeque},
 };
 
 /// Of an engine with more slots none is ever waited for.
@@ -106,7 +107,10 @@ struct Parked {
 
 #[derive(Debug)]
 pub(in crate::replay) struct Device {
+    /// What is known of those that are submitted and not done; of nodes of a graph only where they are heads.
     tasks: HashMap<u32, Task>,
+    /// Heads of which it is not known.
+    pub unknown: Vec<u32>,
     queues: Vec<VecDeque<u32>>,
     /// By queue, the engine of the last that has had its turn.
     engine_of: Vec<Option<Engine>>,
@@ -142,19 +146,20 @@ impl Device {
     /// With so many operations in each stream; `queues` are for those that do not wait in their streams.
     pub fn new(in_stream: &[u32], queues: usize, devices: usize, ops: usize, engines: Engines) -> Self {
         Self {
-            tasks: HashMap::new(),
+            tasks: HashMap::default(),
+            unknown: Vec::new(),
             queues: vec![VecDeque::new(); in_stream.len() + queues],
             engine_of: vec![None; in_stream.len() + queues],
             streams: in_stream.iter().map(|count| Latest::new(*count as usize)).collect(),
             heads: BinaryHeap::new(),
-            engines: HashMap::new(),
+            engines: HashMap::default(),
             slots: engines.slots.max(1),
             turnaround: engines.turnaround,
             sessions: vec![0; devices],
             parked: Vec::new(),
             spans: vec![Span::default(); ops],
             done: vec![false; ops],
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             woken: Vec::new(),
             submitted: Vec::new(),
             settled: Vec::new(),
@@ -162,18 +167,23 @@ impl Device {
             open: BTreeSet::new(),
             ended: Latest::new(ops),
             by_rank: vec![0; ops],
-            seen: HashMap::new(),
+            seen: HashMap::default(),
         }
     }
 
     /// Takes an operation, by its place among all.
     pub fn submit(&mut self, place: u32, task: Task) {
+        let (queue, rank_of_all) = (task.queue, task.rank_of_all);
+        self.tasks.insert(place, task);
+        self.announce(place, queue, rank_of_all);
+    }
+
+    /// The same of one that is asked for when it is a head.
+    pub fn announce(&mut self, place: u32, number: u32, rank_of_all: u32) {
         self.number[place as usize] = self.submitted.len() as u32;
         self.submitted.push(place);
-        self.open.insert(task.rank_of_all);
-        self.by_rank[task.rank_of_all as usize] = place;
-        let number = task.queue;
-        self.tasks.insert(place, task);
+        self.open.insert(rank_of_all);
+        self.by_rank[rank_of_all as usize] = place;
         let queue = &mut self.queues[number as usize];
         queue.push_back(place);
         if queue.len() == 1 {
@@ -181,10 +191,17 @@ impl Device {
         }
     }
 
+    /// Takes a head that was announced.
+    pub fn know(&mut self, place: u32, task: Task) {
+        let queue = task.queue;
+        self.tasks.insert(place, task);
+        self.look_at(queue);
+    }
+
     /// Finds out when the head of a queue is ready, or whom it waits for.
     fn look_at(&mut self, queue: u32) {
         let Some(place) = self.queues[queue as usize].front().copied() else { return };
-        let task = &self.tasks[&place];
+        let Some(task) = self.tasks.get(&place) else { return self.unknown.push(place) };
         if let Some((other, _)) = task.after.iter().find(|(other, _)| !self.done[*other as usize]) {
             self.waiting.entry(*other).or_default().push(Waiter::Queue(queue));
             return;

@@ -1,6 +1,6 @@
 //! Launches of kernels and graphs, fills, and copies within the device.
 
-use super::{Doing, Player, Task, moved};
+use super::{Doing, Player, Span, Task, moved};
 use crate::{
     host::law::{After, Asked},
     replay::{
@@ -10,7 +10,7 @@ use crate::{
     },
     workload::trace::CallKind,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A launch with at least so many operations waiting may have been held up by the queue.
 const WAITING: usize = 256;
@@ -18,6 +18,15 @@ const WAITING: usize = 256;
 const NOTHING: Ns = 1_000;
 /// What an operation begins later than its call could have started it, and that is not worth keeping.
 const JITTER: Ns = 3_000;
+
+/// Nodes of a graph in one stream. What each of them is, is found when its turn comes: there may be a million.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nodes {
+    call: u32,
+    made: Span,
+    holds: Option<Ns>,
+    last: u32,
+}
 
 impl Player<'_> {
     /// When a launch returns.
@@ -46,13 +55,14 @@ impl Player<'_> {
         let [_, gap] = self.rules.node_gaps();
         let takes = call.ops.iter().map(|op| self.job.ops[*op as usize].takes.saturating_add(gap));
         let holds = (graph && !self.job.profiled).then(|| takes.fold(0, Ns::saturating_add));
-        for (number, place) in call.ops.iter().enumerate() {
-            let node = graph && number > 0;
-            let mut task = self.submitted(*place, call, *doing, node);
-            if holds.is_some() {
-                (task.engine, task.holds) = (task.engine.filter(|_| !node), holds);
+        let made = doing.made();
+        for (number, op) in call.ops.iter().enumerate() {
+            if graph && number > 0 {
+                self.announce(Nodes { call: place, made, holds, last: *op });
+            } else {
+                let task = self.submitted(*op, call, made, false);
+                self.submit(*op, Task { holds, ..task });
             }
-            self.submit(*place, task);
         }
         self.begins(call);
         if !self.job.profiled && call.kind == (CallKind::Copy { blocking: true }) {
@@ -60,6 +70,30 @@ impl Player<'_> {
             return self.launch(place, call, doing);
         }
         Ok(doing.end)
+    }
+
+    /// Submits the last of these.
+    fn announce(&mut self, nodes: Nodes) {
+        let op = &self.job.ops[nodes.last as usize];
+        let of_stream = &mut self.nodes[op.stream as usize];
+        match of_stream.back_mut().filter(|back| back.call == nodes.call) {
+            Some(back) => back.last = nodes.last,
+            None => of_stream.push_back(nodes),
+        }
+        self.note(nodes.last);
+        self.device.announce(nodes.last, op.stream, op.rank_of_all);
+    }
+
+    /// A node whose turn is next in its stream.
+    pub(super) fn node(&mut self, place: u32) -> Task {
+        let of_stream = &mut self.nodes[self.job.ops[place as usize].stream as usize];
+        let Some(Nodes { call, made, holds, last }) = of_stream.front().copied() else { return self.task(place) };
+        if last == place {
+            of_stream.pop_front();
+        }
+        let task = self.submitted(place, &self.job.calls[call as usize], made, true);
+        // All of a graph that was written is in the slot of its first node.
+        Task { engine: task.engine.filter(|_| holds.is_none()), holds, ..task }
     }
 
     /// An operation whose call lies within a synchronisation that runs from `start`.
@@ -96,7 +130,7 @@ impl Player<'_> {
     }
 
     /// An operation whose call is made then.
-    pub(super) fn submitted(&self, place: u32, call: &Call, Doing { start, end, .. }: Doing, node: bool) -> Task {
+    pub(super) fn submitted(&self, place: u32, call: &Call, Span { start, end }: Span, node: bool) -> Task {
         let op = &self.job.ops[place as usize];
         let after = self.others(place);
         let (ready, lag) = match op.bind {
@@ -181,7 +215,7 @@ impl Queues {
     /// A launch is held up if it takes long, and many operations of its stream have not begun when it returns.
     pub fn of(job: &Job, usual: &HashMap<u32, (Ns, Ns)>) -> Self {
         let mut begun: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
-        let (mut held_up, mut deepest) = (HashMap::new(), 0);
+        let (mut held_up, mut deepest) = (HashMap::default(), 0);
         for (place, call) in job.calls.iter().enumerate() {
             let Some(op) = call.ops.first().map(|op| &job.ops[*op as usize]) else { continue };
             if matches!(call.kind, CallKind::Synchronize(_)) {

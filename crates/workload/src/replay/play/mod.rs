@@ -25,10 +25,12 @@ use super::{
 };
 use crate::workload::trace::CallKind;
 use device::{Device, Engines, Task};
+use launch::Nodes;
 use plain::HostMemory;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, HashMap, HashSet},
+    collections::{BinaryHeap, VecDeque},
 };
 
 /// From this gap on, a thread that begins right after a call of another thread has waited for it.
@@ -91,6 +93,13 @@ struct Doing {
     waits: bool,
     /// Of a call that waits for the GPU: what it waits for.
     asked: Option<[Option<Event>; 2]>,
+}
+
+impl Doing {
+    /// From its start until when it is known to take.
+    const fn made(&self) -> Span {
+        Span { start: self.start, end: self.end }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -162,6 +171,8 @@ struct Player<'a> {
     habits: Habits,
     threads: Vec<Thread>,
     device: Device,
+    /// By stream, nodes of graphs that are no heads yet.
+    nodes: Vec<VecDeque<Nodes>>,
     /// Calls that begin at a date that is known, with their threads.
     coming: BinaryHeap<Reverse<(Ns, u32, u32)>>,
     /// By call that has not returned: threads that begin after it.
@@ -220,8 +231,9 @@ impl<'a> Player<'a> {
             times,
             habits: Habits::of(job),
             device: Device::new(&job.in_stream, job.threads, job.devices, job.ops.len(), engines),
+            nodes: vec![VecDeque::new(); job.streams],
             coming: BinaryHeap::new(),
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             calls: vec![Span::default(); job.calls.len()],
             returned: vec![false; job.calls.len()],
             begun: vec![Vec::new(); job.streams],
@@ -229,8 +241,8 @@ impl<'a> Player<'a> {
             pending: 0,
             event: None,
             kept: None,
-            names_seen: HashSet::new(),
-            functions_seen: HashSet::new(),
+            names_seen: HashSet::default(),
+            functions_seen: HashSet::default(),
             memory: HostMemory::of(job),
             threads,
         };
@@ -245,6 +257,10 @@ impl<'a> Player<'a> {
             while let Some(thread) = self.device.woken.pop() {
                 goes_on = true;
                 self.go_on(thread);
+            }
+            while let Some(place) = self.device.unknown.pop() {
+                let task = self.node(place);
+                self.device.know(place, task);
             }
             let call = self.coming.peek().map(|Reverse((date, ..))| *date);
             match (call, self.device.next()) {
@@ -346,9 +362,15 @@ impl<'a> Player<'a> {
     }
 
     fn submit(&mut self, place: u32, task: Task) {
-        self.last_of[task.stream as usize] = Some(place);
-        self.pending = self.pending.max(task.traced);
+        self.note(place);
         self.device.submit(place, task);
+    }
+
+    /// Notes that an operation is submitted.
+    fn note(&mut self, place: u32) {
+        let op = &self.job.ops[place as usize];
+        self.last_of[op.stream as usize] = Some(place);
+        self.pending = self.pending.max(op.end());
     }
 
     /// Notes that the operations of a call are submitted, for the queue of their stream.
@@ -422,7 +444,7 @@ const fn is_launch(kind: CallKind) -> bool {
 
 impl Habits {
     fn of(job: &Job) -> Self {
-        let mut durations: HashMap<u32, Vec<Ns>> = HashMap::new();
+        let mut durations: HashMap<u32, Vec<Ns>> = HashMap::default();
         for call in &job.calls {
             durations.entry(call.name).or_default().push(call.duration);
         }
@@ -448,7 +470,7 @@ impl Habits {
 fn follows(job: &Job) -> HashMap<u32, u32> {
     let mut free: Vec<Option<Ns>> = vec![None; job.threads];
     let mut last: Option<(Ns, u32)> = None;
-    let mut follows = HashMap::new();
+    let mut follows = HashMap::default();
     for (call, place) in job.calls.iter().zip(0..) {
         let own = free[call.thread as usize].replace(call.end());
         if let Some((returned, other)) = last.filter(|(returned, _)| *returned <= call.start) {
