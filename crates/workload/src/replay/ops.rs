@@ -79,13 +79,37 @@ impl<T: Copy> Sparse<T> {
 
     /// What the operation at a place has.
     pub fn get(&self, place: usize) -> Option<T> {
-        let found = self.0.binary_search_by_key(&(place as u64), |(place, _)| u64::from(*place));
-        found.ok().map(|found| self.0[found].1)
+        self.find(place).map(|found| self.0[found].1)
     }
 
-    /// Something else of the same operations.
-    pub fn map<U>(&self, of: impl Fn(T) -> U) -> Sparse<U> {
-        Sparse(self.0.iter().map(|(place, one)| (*place, of(*one))).collect())
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut T> {
+        self.find(place).map(|found| &mut self.0[found].1)
+    }
+
+    fn find(&self, place: usize) -> Option<usize> {
+        self.0.binary_search_by_key(&(place as u64), |(place, _)| u64::from(*place)).ok()
+    }
+
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// With the places.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        self.0.iter_mut().map(|(place, one)| (*place as usize, one))
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, one)| one)
+    }
+
+    /// Something else of the same operations, or of some of them.
+    pub fn filter_map<U>(&self, of: impl Fn(usize, T) -> Option<U>) -> Sparse<U> {
+        Sparse(self.0.iter().filter_map(|(place, one)| Some((*place, of(*place as usize, *one)?))).collect())
     }
 }
 
@@ -105,7 +129,8 @@ mod tests {
             let sparse = Sparse::of(some.iter().copied());
             for place in 0..some.len() + 2 {
                 prop_assert_eq!(sparse.get(place), some.get(place).copied().flatten());
-                prop_assert_eq!(sparse.map(u16::from).get(place), sparse.get(place).map(u16::from));
+                let odd = |one: u8| (one % 2 == 1).then(|| u16::from(one));
+                prop_assert_eq!(sparse.filter_map(|_, one| odd(one)).get(place), sparse.get(place).and_then(odd));
             }
         }
     }

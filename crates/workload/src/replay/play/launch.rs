@@ -5,7 +5,7 @@ use crate::{
     host::law::{After, Asked},
     replay::{
         Ns,
-        job::{Bind, Call, Job, Op, Work},
+        job::{Bind, Call, Job, Work},
         rules::share,
     },
     workload::trace::CallKind,
@@ -100,7 +100,7 @@ impl Player<'_> {
     pub(super) fn within(&self, place: u32, call: &Call, start: Ns) -> Task {
         let op = &self.job.ops[place as usize];
         let ready = moved(start, call.start, op.start);
-        Task { ready, lag: self.lag(op), ..self.on_device(place) }
+        Task { ready, lag: self.lag(place), ..self.on_device(place) }
     }
 
     /// How long the call takes, if the queue has room.
@@ -133,24 +133,25 @@ impl Player<'_> {
     pub(super) fn submitted(&self, place: u32, call: &Call, Span { start, end }: Span, node: bool) -> Task {
         let op = &self.job.ops[place as usize];
         let after = self.others(place);
-        let (ready, lag) = match op.bind {
+        let (ready, lag) = match self.job.bound[place as usize].by {
             _ if !self.job.profiled && self.rules.simulated => {
-                let lag = if node { self.node_lag(op) } else { self.rules.gap() };
+                let lag = if node { self.node_lag(place) } else { self.rules.gap() };
                 let submission =
                     if op.work == Work::DeviceCopy { self.rules.submission_off() } else { self.rules.submission() };
                 (end.saturating_add(submission), lag)
             }
-            Bind::Op(..) => (self.ready(op, call, start, end).min(end), 0),
-            _ => (self.ready(op, call, start, end), self.lag(op)),
+            Bind::Op(..) => (self.ready(place, call, start, end).min(end), 0),
+            _ => (self.ready(place, call, start, end), self.lag(place)),
         };
         Task { ready, lag, after, ..self.on_device(place) }
     }
 
     /// When its call lets an operation begin.
-    fn ready(&self, op: &Op, call: &Call, start: Ns, end: Ns) -> Ns {
+    fn ready(&self, place: u32, call: &Call, start: Ns, end: Ns) -> Ns {
+        let op = &self.job.ops[place as usize];
         let latency = op.start.saturating_sub(call.start);
         let submitted = end.saturating_add(self.rules.submission());
-        let by_call = op.bind == Bind::Call;
+        let by_call = self.job.bound[place as usize].by == Bind::Call;
         if self.rules.slow_launches() {
             let unexplained = latency.saturating_sub(call.duration).saturating_sub(JITTER);
             return submitted.saturating_add(if by_call { unexplained } else { 0 });
@@ -166,16 +167,18 @@ impl Player<'_> {
     }
 
     /// The same within a graph.
-    fn node_lag(&self, op: &Op) -> Ns {
+    fn node_lag(&self, place: u32) -> Ns {
+        let (op, before) = (&self.job.ops[place as usize], self.job.bound[place as usize].before);
         let [off, own] = self.rules.node_gaps();
-        let lag = op.before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
+        let lag = before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
         lag.saturating_add(own.saturating_sub(off))
     }
 
     /// From the end of the operation before to this one, in its stream.
-    fn lag(&self, op: &Op) -> Ns {
-        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(op.before.unwrap_or(0)));
-        let lag = if op.bind == Bind::Stream { lag } else { lag.min(off) };
+    fn lag(&self, place: u32) -> Ns {
+        let (op, bound) = (&self.job.ops[place as usize], self.job.bound[place as usize]);
+        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(bound.before.unwrap_or(0)));
+        let lag = if bound.by == Bind::Stream { lag } else { lag.min(off) };
         lag.saturating_add(self.rules.gap().saturating_sub(off))
     }
 

@@ -353,7 +353,7 @@ impl<'a> Player<'a> {
             stream: op.stream,
             rank: op.rank,
             behind: op.behind,
-            overlap: op.before.map_or(0, |before| before.saturating_sub(op.start)),
+            overlap: self.job.bound[place as usize].before.map_or(0, |before| before.saturating_sub(op.start)),
             device: op.device,
             rank_of_all: op.rank_of_all,
             traced: op.end(),
@@ -433,7 +433,8 @@ impl<'a> Player<'a> {
             let gap = self.rules.gap().saturating_sub(if copies { self.rules.sooner } else { 0 });
             (*other, if self.job.profiled || !self.rules.simulated { apart.min(gap) } else { gap })
         });
-        let found = if let Bind::Op(other, later) = op.bind { Some((other, later)) } else { None };
+        let found =
+            if let Bind::Op(other, later) = self.job.bound[place as usize].by { Some((other, later)) } else { None };
         known.chain(found.filter(|_| self.job.profiled || !self.rules.simulated)).collect()
     }
 }
