@@ -5,7 +5,7 @@
 use super::{
     Ns,
     damage::{lost, mended},
-    latest::{Both, Latest},
+    latest::Latest,
     managed::Managed,
     missing::{hidden, missing},
     nccl::collective,
@@ -593,8 +593,8 @@ pub(super) fn order_streams(job: &mut Job) {
     for (op, bound) in ops.iter_mut().zip(&mut job.bound) {
         let (ends, ended) = (&ends[op.stream as usize], &mut ended[op.stream as usize]);
         op.behind = ends.partition_point(|end| *end <= op.start.saturating_add(OVERLAP)) as u32;
-        bound.before = ended.below(op.behind).map(|both| both.traced);
-        ended.put(op.rank, Both { played: 0, traced: op.end() });
+        bound.before = ended.below(op.behind);
+        ended.put(op.rank, op.end());
     }
 }
 
@@ -625,17 +625,20 @@ fn bind(job: &mut Job, submission: Ns) {
 
 /// How many operations that are no copies between host and device ran at once on a device at most.
 fn at_once(job: &Job) -> usize {
-    let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. });
-    let edges = job.ops.iter().filter(computing).filter(|op| op.duration > 0);
-    // What ends then makes room for what begins.
-    let mut edges: Vec<_> = edges.flat_map(|op| [(op.start, 1, op.device), (op.end(), -1, op.device)]).collect();
-    edges.sort_unstable();
-    let (mut now, mut most) = (vec![0_i64; job.devices], 0);
-    for (_, step, device) in edges {
-        now[device as usize] += step;
+    let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. }) && op.duration > 0;
+    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, op.device)).collect();
+    starts.sort_unstable();
+    let ends = job.ends.iter().map(|(_, place)| &job.ops[*place as usize]).filter(computing);
+    let (mut ends, mut now, mut most) = (ends.peekable(), vec![0; job.devices], 0);
+    for (start, device) in starts {
+        // What ends then makes room for what begins.
+        while let Some(op) = ends.next_if(|op| op.end() <= start) {
+            now[op.device as usize] = usize::saturating_sub(now[op.device as usize], 1);
+        }
+        now[device as usize] += 1;
         most = most.max(now[device as usize]);
     }
-    usize::try_from(most).unwrap_or(0)
+    most
 }
 
 /// The operation of another stream, submitted earlier, after which an operation began at once, if there is one.

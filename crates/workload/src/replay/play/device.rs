@@ -137,6 +137,8 @@ pub(in crate::replay) struct Device {
     /// By place among all operations by their ends: those that are submitted and not done, and when the others are seen to have ended.
     open: BTreeSet<u32>,
     ended: Latest,
+    /// The same in the trace.
+    traced: Latest,
     by_rank: Vec<u32>,
     /// What is seen later than it ends.
     seen: HashMap<u32, Ns>,
@@ -166,6 +168,7 @@ impl Device {
             number: vec![0; ops],
             open: BTreeSet::new(),
             ended: Latest::new(ops),
+            traced: Latest::new(ops),
             by_rank: vec![0; ops],
             seen: HashMap::default(),
         }
@@ -217,7 +220,7 @@ impl Device {
     fn ready(&self, task: &Task) -> Ns {
         let mut ready = task.ready;
         if let Some(before) = self.streams[task.stream as usize].below(task.behind) {
-            ready = ready.max(before.played.saturating_sub(task.overlap).saturating_add(task.lag));
+            ready = ready.max(before.saturating_sub(task.overlap).saturating_add(task.lag));
         }
         let ends = task.after.iter().map(|(other, later)| self.spans[*other as usize].end.saturating_add(*later));
         ends.fold(ready, Ns::max)
@@ -293,12 +296,12 @@ impl Device {
         if let Some(held) = task.session {
             self.sessions[task.device as usize] = span.end.saturating_add(held.after);
         }
-        let both = Both { played: span.end, traced: task.traced };
-        self.streams[task.stream as usize].put(task.rank, both);
+        self.streams[task.stream as usize].put(task.rank, span.end);
         if task.seen > 0 {
             self.seen.insert(place, task.seen);
         }
-        self.ended.put(task.rank_of_all, Both { played: span.end.saturating_add(task.seen), ..both });
+        self.ended.put(task.rank_of_all, span.end.saturating_add(task.seen));
+        self.traced.put(task.rank_of_all, task.traced);
         self.open.remove(&task.rank_of_all);
         self.queues[task.queue as usize].pop_front();
         self.engine_of[task.queue as usize] = task.engine;
@@ -339,7 +342,10 @@ impl Device {
     pub fn ended_by(&self, ranks: u32) -> Result<Both, u32> {
         match self.open.range(..ranks).next() {
             Some(rank) => Err(self.by_rank[*rank as usize]),
-            None => Ok(self.ended.below(ranks).unwrap_or_default()),
+            None => {
+                let [played, traced] = [&self.ended, &self.traced].map(|dates| dates.below(ranks).unwrap_or(0));
+                Ok(Both { played, traced })
+            }
         }
     }
 
