@@ -442,9 +442,13 @@ impl Arguments {
         Err(Failure::Usage(miette!(help = help, "{what}")))
     }
 
-    /// A profile as a job.
-    fn job(&self, trace: &Trace, machine: &Resolved, session: Session) -> Result<Job, Failure> {
+    /// A profile as a job; only what else there is to say of it is kept, unless `keeps`.
+    fn job(&self, trace: &mut Trace, keeps: bool, machine: &Resolved, session: Session) -> Result<Job, Failure> {
         let mut job = Job::of(trace, submission(machine)?).begins(self.start.into()).scaled(&self.kernel_scale);
+        if !keeps {
+            // What follows is about the job; a long profile takes as much memory.
+            (trace.device, trace.calls) = (Vec::new(), Vec::new());
+        }
         job.session = session;
         job.assumed.extend(self.elsewhere(trace, machine));
         job.assumed.extend(self.expand.filter(|ranks| *ranks > 1).map(|ranks| {
