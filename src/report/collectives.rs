@@ -6,8 +6,8 @@ use crate::{
     figures::{
         Cells, Figure, Price, Ratio, Row, Seen, Value, column_names,
         table::{
-            BUS_RATE, BYTES, COLLECTIVE, CRYPTOGRAPHY_COST, LAUNCH_COST, MODE, OP, OVER_OFF, PATH_COST, PROTOCOL,
-            RANKS, REFUSED, TIME, TRANSFERS_SHARED, TRANSFERS_SIMULATED, WRONG,
+            BUS_RATE, BYTES, COLLECTIVE, CRYPTOGRAPHY_COST, LAUNCH, LAUNCH_COST, MODE, OP, OVER_OFF, PATH_COST,
+            PROTOCOL, RANKS, REFUSED, TIME, TRANSFERS_SHARED, TRANSFERS_SIMULATED, WRONG,
         },
     },
     sampling::{SampledCollective, Told},
@@ -92,7 +92,8 @@ impl CollectiveRow {
 
 /// A table for people.
 pub fn text(rows: &[CollectiveRow]) -> String {
-    let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
+    let mut table =
+        Table::new(&["size", "GPUs", "", "mode", "time", "kernel", "vs off", "bus GB/s", "sums"], &[2, 3, 8]);
     let number = |row: &Row, figure, digits: usize| match row.number(figure) {
         Some(number) => format!("{number:.digits$}"),
         None => "-".to_owned(),
@@ -105,14 +106,16 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             (_, Some(0.0)) => "right".to_owned(),
             (_, Some(wrong)) => format!("{wrong} WRONG"),
         };
-        let (size, time) = (Bytes(count(row, &BYTES)).to_string(), time(count(row, &TIME) / 1000));
+        let (size, all) = (Bytes(count(row, &BYTES)).to_string(), count(row, &TIME));
+        let kernel = time(all.saturating_sub(count(row, &LAUNCH)) / 1000);
         let (ranks, mode) = (row.get(&RANKS).shown(), row.get(&MODE).shown());
         table.row([
             size,
             ranks,
             design.clone(),
             mode,
-            time,
+            time(all / 1000),
+            kernel,
             number(row, &OVER_OFF, 3),
             number(row, &BUS_RATE, 2),
             sums,
@@ -123,6 +126,8 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
+    text +=
+        "time and bus GB/s are those of the call; kernel is without its launch, as nccl-tests time calls in a row\n";
     text += &costs(rows);
     let mut told = Vec::new();
     for CollectiveRow { design, does_not_close, .. } in rows {

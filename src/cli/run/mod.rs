@@ -234,7 +234,25 @@ fn job(arguments: &Arguments) -> Result<Job, Failure> {
 
 /// The machine, with all that lies over it.
 fn resolve(arguments: &Arguments, file: Option<&WorkloadFile>) -> Result<Resolved, Failure> {
-    arguments.overlays.resolve(&machine_of(arguments.config.as_deref(), file)?)
+    let (overlays, machine) = (&arguments.overlays, machine_of(arguments.config.as_deref(), file)?);
+    let all = overlays.resolve(&machine)?;
+    let first =
+        |count| OverlayArguments { design: overlays.design[..count].to_vec(), ..overlays.clone() }.resolve(&machine);
+    // Who names two designs that change the same may want them side by side.
+    for count in 1..overlays.design.len() {
+        let (Ok(below), Ok(with)) = (first(count - 1), first(count)) else { continue };
+        let value = |of: &Resolved, path: &str| of.parameter(path).map(|parameter| parameter.value.clone());
+        let mut changed = with.parameters.iter().filter(|one| value(&below, &one.path).as_ref() != Some(&one.value));
+        if let Some(lost) = changed.find(|one| value(&all, &one.path).as_ref() != Some(&one.value)) {
+            let help = format!(
+                "--design {} lays one over the other; `sealsim compare` has them side by side",
+                overlays.design.join("+")
+            );
+            let text = format!("--design {}: a later --design replaces its {}", overlays.design[count - 1], lost.path);
+            return Err(Failure::Usage(miette!(help = help, "{text}")));
+        }
+    }
+    Ok(all)
 }
 
 /// What is invalid together.
