@@ -17,6 +17,7 @@ use crate::{
     },
 };
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Equal collectives of a workload.
 #[derive(Debug, Clone, Serialize)]
@@ -92,8 +93,7 @@ impl CollectiveRow {
 
 /// A table for people.
 pub fn text(rows: &[CollectiveRow]) -> String {
-    let mut table =
-        Table::new(&["size", "GPUs", "", "mode", "time", "kernel", "vs off", "bus GB/s", "sums"], &[2, 3, 8]);
+    let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
     let number = |row: &Row, figure, digits: usize| match row.number(figure) {
         Some(number) => format!("{number:.digits$}"),
         None => "-".to_owned(),
@@ -106,16 +106,14 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             (_, Some(0.0)) => "right".to_owned(),
             (_, Some(wrong)) => format!("{wrong} WRONG"),
         };
-        let (size, all) = (Bytes(count(row, &BYTES)).to_string(), count(row, &TIME));
-        let kernel = time(all.saturating_sub(count(row, &LAUNCH)) / 1000);
+        let (size, time) = (Bytes(count(row, &BYTES)).to_string(), time(count(row, &TIME) / 1000));
         let (ranks, mode) = (row.get(&RANKS).shown(), row.get(&MODE).shown());
         table.row([
             size,
             ranks,
             design.clone(),
             mode,
-            time(all / 1000),
-            kernel,
+            time,
             number(row, &OVER_OFF, 3),
             number(row, &BUS_RATE, 2),
             sums,
@@ -126,8 +124,9 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
-    text +=
-        "time and bus GB/s are those of the call; kernel is without its launch, as nccl-tests time calls in a row\n";
+    let launches: BTreeSet<u64> = rows.iter().map(|one| count(&one.row, &LAUNCH)).collect();
+    let launches: Vec<String> = launches.into_iter().map(|picos| time(picos / 1000)).collect();
+    text += &format!("time has the launch ({}), which nccl-tests leave out\n", launches.join(" or "));
     text += &costs(rows);
     let mut told = Vec::new();
     for CollectiveRow { design, does_not_close, .. } in rows {

@@ -496,7 +496,7 @@ fn bad_input_names_what_is_wrong_and_has_its_status() {
         (&["--copy", "h2d:1MiB", "--copy", "d2h::pageable"], 2, "copy 2 has no size"),
         (&["--copy", "h2d:1", "--cc", "yes"], 2, "possible values: on, off"),
         (&["--copy", "h2d:1", "--design", "hold", "--design", "eager"], 2, "replaces its tag_queue.release"),
-        (&["--copy", "h2d:1", "--design", "hold", "--design", "eager"], 2, "--design hold+eager lays one over"),
+        (&["--copy", "h2d:1", "--design", "hold", "--design", "eager"], 2, "write --design hold+eager"),
         (&["--copy", "h2d:1", "--kernel", "fast"], 2, "every-cycle"),
         (&["--copy", "h2d:1", "--data", "some"], 2, "exact, none"),
         (&["--copy", "h2d:1", "--seed", "-1"], 2, "invalid value '-1' for '--seed"),

@@ -306,7 +306,7 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
 }
 
 fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {
-    let copies = question.keys.len();
+    let copies = question.keys.0.len();
     row(job, (cc, played), name, &format!("use the design {name}"), ("copies on that machine".to_owned(), copies))
 }
 

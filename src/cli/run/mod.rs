@@ -244,12 +244,13 @@ fn resolve(arguments: &Arguments, file: Option<&WorkloadFile>) -> Result<Resolve
         let value = |of: &Resolved, path: &str| of.parameter(path).map(|parameter| parameter.value.clone());
         let mut changed = with.parameters.iter().filter(|one| value(&below, &one.path).as_ref() != Some(&one.value));
         if let Some(lost) = changed.find(|one| value(&all, &one.path).as_ref() != Some(&one.value)) {
-            let help = format!(
-                "--design {} lays one over the other; `sealsim compare` has them side by side",
-                overlays.design.join("+")
-            );
-            let text = format!("--design {}: a later --design replaces its {}", overlays.design[count - 1], lost.path);
-            return Err(Failure::Usage(miette!(help = help, "{text}")));
+            let help = format!("write --design {}; `sealsim compare` has them side by side", overlays.design.join("+"));
+            let first = &overlays.design[count - 1];
+            return Err(Failure::Usage(miette!(
+                help = help,
+                "--design {first}: a later --design replaces its {}",
+                lost.path
+            )));
         }
     }
     Ok(all)

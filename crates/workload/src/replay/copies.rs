@@ -173,7 +173,7 @@ pub fn times(
     keys: &Sparse<CopyKey>,
     simulator: Simulator<'_>,
 ) -> Result<(Sparse<CopyTime>, Counts), ReplayError> {
-    let asked: BTreeSet<CopyKey> = keys.values().copied().collect();
+    let asked: BTreeSet<CopyKey> = keys.0.iter().map(|(_, key)| *key).collect();
     let pieces = |key: &CopyKey| key.simulated(simulator.sample);
     let distinct: BTreeSet<CopyKey> = asked.iter().flat_map(pieces).map(|(key, _)| key).collect();
     let mut known = simulator.known.of(name);
@@ -192,7 +192,7 @@ pub fn times(
     let time = |(key, count): (CopyKey, u64)| Some((*known.get(&key)?, count));
     let long = |key: &CopyKey| in_all(pieces(key).into_iter().map(time).collect::<Option<Vec<_>>>()?);
     let times = keys.filter_map(|_, key| long(&key));
-    let all = keys.len() as u64;
+    let all = keys.0.len() as u64;
     Ok((times, Counts { simulated: distinct.len() as u64, shared: all - asked.len() as u64 }))
 }
 

@@ -68,9 +68,9 @@ impl<'a> IntoIterator for &'a Ops {
     }
 }
 
-/// What only some operations have, by their places.
+/// What only some operations have, by their places, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sparse<T>(Vec<(u32, T)>);
+pub struct Sparse<T>(pub Vec<(u32, T)>);
 
 impl<T: Copy> Sparse<T> {
     /// What there is of all, in their order.
@@ -80,32 +80,8 @@ impl<T: Copy> Sparse<T> {
 
     /// What the operation at a place has.
     pub fn get(&self, place: usize) -> Option<T> {
-        self.find(place).map(|found| self.0[found].1)
-    }
-
-    pub fn get_mut(&mut self, place: usize) -> Option<&mut T> {
-        self.find(place).map(|found| &mut self.0[found].1)
-    }
-
-    fn find(&self, place: usize) -> Option<usize> {
-        self.0.binary_search_by_key(&(place as u64), |(place, _)| u64::from(*place)).ok()
-    }
-
-    pub const fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// With the places.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
-        self.0.iter_mut().map(|(place, one)| (*place as usize, one))
-    }
-
-    pub fn values(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|(_, one)| one)
+        let found = self.0.binary_search_by_key(&(place as u64), |(place, _)| u64::from(*place));
+        found.ok().map(|found| self.0[found].1)
     }
 
     /// Something else of the same operations, or of some of them.

@@ -163,7 +163,7 @@ impl<'a> Question<'a> {
         let before =
             |place: usize, time: CopyTime| alone.get(place).map_or(time.before, |alone| time.before.min(alone.before));
         let all = all.filter_map(|place, time| Some(CopyTime { before: before(place, time), ..time }));
-        let simulated = all.len() as u64;
+        let simulated = all.0.len() as u64;
         Ok((all, Counts { simulated, shared: 0 }))
     }
 
@@ -183,7 +183,7 @@ impl<'a> Question<'a> {
     /// Bytes of the copies that are simulated to play the job on a machine.
     pub fn work(&self, machine: &MachineSpec) -> u64 {
         let simulated = |key: &CopyKey| key.simulated(self.simulator.sample);
-        let all = self.keys.values().flat_map(simulated).map(|(key, _)| key);
+        let all = self.keys.0.iter().flat_map(|(_, key)| simulated(key)).map(|(key, _)| key);
         if machine.history().is_some() {
             return all.map(|key| key.bytes).fold(0, u64::saturating_add);
         }
@@ -206,7 +206,7 @@ impl<'a> Question<'a> {
 
     /// What is taken of copies on machines where they depend on each other; those that are asked for, by their names.
     pub fn assumed(&self, machines: &[(&str, &MachineSpec)]) -> Vec<String> {
-        let copies = self.keys.len();
+        let copies = self.keys.0.len();
         let depends = machines.iter().filter_map(|(name, machine)| Some((name, machine.history()?)));
         let depends = depends.filter(|_| copies > 0).map(|(name, by)| {
             format!(

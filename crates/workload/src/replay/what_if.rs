@@ -32,7 +32,10 @@ use crate::{
     workload::trace::CallKind,
 };
 use serde::Serialize;
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Fewer launches in a row are no graph.
 const GRAPH: usize = 4;
@@ -235,7 +238,7 @@ impl Changed {
             "events" => events(job),
             "openssl" => {
                 *on = faster(machine);
-                let count = if on.is_some() { keys.len() } else { 0 };
+                let count = if on.is_some() { keys.0.len() } else { 0 };
                 (NEW_LIBRARY.to_owned(), count)
             }
             other => memory(job, keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
@@ -354,7 +357,7 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
 fn batch(job: &mut Job, keys: &mut Sparse<CopyKey>) -> (String, usize) {
     // By thread: the first copy of the row, by its operation and what it is.
     let mut rows: Vec<Option<(usize, CopyKey)>> = vec![None; job.threads.max(1)];
-    let mut gone = HashSet::new();
+    let (mut gone, mut more) = (HashSet::new(), HashMap::<usize, u64>::new());
     for call in &mut job.calls {
         let Some(row) = rows.get_mut(call.thread as usize) else { continue };
         let key = match &*call.ops {
@@ -368,16 +371,17 @@ fn batch(job: &mut Job, keys: &mut Sparse<CopyKey>) -> (String, usize) {
             |one: &CopyKey, other: &CopyKey| (one.way, one.bytes, one.memory) == (other.way, other.bytes, other.memory);
         match (*row, key) {
             (Some((first, like)), Some((place, own))) if alike(&like, &own) => {
-                if let Some(all) = keys.get_mut(first) {
-                    all.bytes = all.bytes.saturating_add(own.bytes);
-                }
+                let more = more.entry(first).or_default();
+                *more = more.saturating_add(own.bytes);
                 gone.insert(place);
                 call.change = Change::Gone;
             }
             _ => *row = key,
         }
     }
-    *keys = keys.filter_map(|place, key| (!gone.contains(&place)).then_some(key));
+    let all = |place, bytes: u64| bytes.saturating_add(more.get(&place).copied().unwrap_or(0));
+    *keys = keys
+        .filter_map(|place, key| (!gone.contains(&place)).then_some(CopyKey { bytes: all(place, key.bytes), ..key }));
     ("copies of the same size and direction in a row go with the first of them".to_owned(), gone.len())
 }
 
@@ -398,10 +402,9 @@ fn events(job: &mut Job) -> (String, usize) {
 
 fn memory(job: &mut Job, keys: &mut Sparse<CopyKey>, to: Memory) -> (String, usize) {
     let mut count = 0;
-    let others = keys.iter_mut().filter(|(_, key)| key.memory != to);
-    for (place, key) in others {
+    for (place, key) in keys.0.iter_mut().filter(|(_, key)| key.memory != to) {
         *key = CopyKey { memory: to, pages: Pages::Warm, ..*key };
-        if let Work::Copy { memory, .. } = &mut Arc::make_mut(&mut job.ops)[place].work {
+        if let Work::Copy { memory, .. } = &mut Arc::make_mut(&mut job.ops)[*place as usize].work {
             *memory = to;
         }
         count += 1;

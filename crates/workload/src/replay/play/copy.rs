@@ -1,6 +1,6 @@
 //! Copies between host and device.
 
-use super::{Doing, Player, Task, device::Held, moved};
+use super::{Doing, Player, Span, Task, device::Held, moved};
 use crate::{
     host::law::{After, Asked, Returns, Session, Waits},
     replay::{
@@ -31,7 +31,7 @@ impl Player<'_> {
             if matches!(self.job.ops[place as usize].work, Work::DeviceCopy) {
                 // It follows an upload that was given a stream of its own.
                 doing.end = doing.end.saturating_add(self.rules.graph(ns(self.rules.calls.launch.next), false));
-                let task = self.submitted(place, call, doing.made(), false);
+                let task = self.submitted(place, call, Span { start: doing.start, end: doing.end }, false);
                 self.submit(place, task);
                 continue;
             }

@@ -105,7 +105,7 @@ struct Parked {
     later: Ns,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::replay) struct Device {
     /// What is known of those that are submitted and not done; of nodes of a graph only where they are heads.
     tasks: HashMap<u32, Task>,
@@ -148,29 +148,19 @@ impl Device {
     /// With so many operations in each stream; `queues` are for those that do not wait in their streams.
     pub fn new(in_stream: &[u32], queues: usize, devices: usize, ops: usize, engines: Engines) -> Self {
         Self {
-            tasks: HashMap::default(),
-            unknown: Vec::new(),
             queues: vec![VecDeque::new(); in_stream.len() + queues],
             engine_of: vec![None; in_stream.len() + queues],
             streams: in_stream.iter().map(|count| Latest::new(*count as usize)).collect(),
-            heads: BinaryHeap::new(),
-            engines: HashMap::default(),
             slots: engines.slots.max(1),
             turnaround: engines.turnaround,
             sessions: vec![0; devices],
-            parked: Vec::new(),
             spans: vec![Span::default(); ops],
             done: vec![false; ops],
-            waiting: HashMap::default(),
-            woken: Vec::new(),
-            submitted: Vec::new(),
-            settled: Vec::new(),
             number: vec![0; ops],
-            open: BTreeSet::new(),
             ended: Latest::new(ops),
             traced: Latest::new(ops),
             by_rank: vec![0; ops],
-            seen: HashMap::default(),
+            ..Self::default()
         }
     }
 
@@ -256,17 +246,14 @@ impl Device {
 
     /// Ends the collectives to which all ranks have come. Tells whether there was one.
     pub fn meet(&mut self, halls: &[Hall]) -> bool {
-        let before = self.parked.len();
-        let (over, parked) = std::mem::take(&mut self.parked)
-            .into_iter()
-            .partition(|parked: &Parked| halls[parked.meeting as usize].ends().is_some());
-        self.parked = parked;
-        let over: Vec<Parked> = over;
+        let over = self.parked.extract_if(.., |parked| halls[parked.meeting as usize].ends().is_some());
+        let over: Vec<Parked> = over.collect();
+        let any = !over.is_empty();
         for Parked { place, start, meeting, later } in over {
             let ends = halls[meeting as usize].ends().unwrap_or(0);
             self.ends(place, Span { start, end: ends.saturating_sub(later).max(start) });
         }
-        self.parked.len() < before
+        any
     }
 
     /// The meeting that holds it up for longest, and since when by the clock of all.

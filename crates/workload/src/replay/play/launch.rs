@@ -5,7 +5,7 @@ use crate::{
     host::law::{After, Asked},
     replay::{
         Ns,
-        job::{Bind, Call, Job, Work},
+        job::{Bind, Call, Job, Op, Work},
         rules::share,
     },
     workload::trace::CallKind,
@@ -18,15 +18,6 @@ const WAITING: usize = 256;
 const NOTHING: Ns = 1_000;
 /// What an operation begins later than its call could have started it, and that is not worth keeping.
 const JITTER: Ns = 3_000;
-
-/// Nodes of a graph in one stream. What each of them is, is found when its turn comes: there may be a million.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Nodes {
-    call: u32,
-    made: Span,
-    holds: Option<Ns>,
-    last: u32,
-}
 
 impl Player<'_> {
     /// When a launch returns.
@@ -55,10 +46,13 @@ impl Player<'_> {
         let [_, gap] = self.rules.node_gaps();
         let takes = call.ops.iter().map(|op| self.job.ops[*op as usize].takes.saturating_add(gap));
         let holds = (graph && !self.job.profiled).then(|| takes.fold(0, Ns::saturating_add));
-        let made = doing.made();
+        let made = Span { start: doing.start, end: doing.end };
+        self.graphs.extend(graph.then_some((place, (made, holds))));
         for (number, op) in call.ops.iter().enumerate() {
             if graph && number > 0 {
-                self.announce(Nodes { call: place, made, holds, last: *op });
+                self.note(*op);
+                let Op { stream, rank_of_all, .. } = self.job.ops[*op as usize];
+                self.device.announce(*op, stream, rank_of_all);
             } else {
                 let task = self.submitted(*op, call, made, false);
                 self.submit(*op, Task { holds, ..task });
@@ -72,25 +66,10 @@ impl Player<'_> {
         Ok(doing.end)
     }
 
-    /// Submits the last of these.
-    fn announce(&mut self, nodes: Nodes) {
-        let op = &self.job.ops[nodes.last as usize];
-        let of_stream = &mut self.nodes[op.stream as usize];
-        match of_stream.back_mut().filter(|back| back.call == nodes.call) {
-            Some(back) => back.last = nodes.last,
-            None => of_stream.push_back(nodes),
-        }
-        self.note(nodes.last);
-        self.device.announce(nodes.last, op.stream, op.rank_of_all);
-    }
-
-    /// A node whose turn is next in its stream.
-    pub(super) fn node(&mut self, place: u32) -> Task {
-        let of_stream = &mut self.nodes[self.job.ops[place as usize].stream as usize];
-        let Some(Nodes { call, made, holds, last }) = of_stream.front().copied() else { return self.task(place) };
-        if last == place {
-            of_stream.pop_front();
-        }
+    /// A node that is next in its stream: only now, as there may be a million.
+    pub(super) fn node(&self, place: u32) -> Task {
+        let call = self.habits.call_of[place as usize];
+        let (made, holds) = self.graphs[&call];
         let task = self.submitted(place, &self.job.calls[call as usize], made, true);
         // All of a graph that was written is in the slot of its first node.
         Task { engine: task.engine.filter(|_| holds.is_none()), holds, ..task }

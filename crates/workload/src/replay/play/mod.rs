@@ -25,13 +25,9 @@ use super::{
 };
 use crate::workload::trace::CallKind;
 use device::{Device, Engines, Task};
-use launch::Nodes;
 use plain::HostMemory;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, VecDeque},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// From this gap on, a thread that begins right after a call of another thread has waited for it.
 const HAND_OVER: Ns = 50_000;
@@ -95,13 +91,6 @@ struct Doing {
     asked: Option<[Option<Event>; 2]>,
 }
 
-impl Doing {
-    /// From its start until when it is known to take.
-    const fn made(&self) -> Span {
-        Span { start: self.start, end: self.end }
-    }
-}
-
 #[derive(Debug, Clone, Default)]
 struct Thread {
     /// Its calls, in its order, and how many have returned.
@@ -133,6 +122,8 @@ struct Habits {
     usual: HashMap<u32, (Ns, Ns)>,
     /// What is known of the queues of launches.
     queues: launch::Queues,
+    /// By operation, its call.
+    call_of: Vec<u32>,
     /// By call that begins after one of another thread: that one.
     follows: HashMap<u32, u32>,
     /// When operations that have a call began in the trace, and which it was, if some have none.
@@ -171,8 +162,8 @@ struct Player<'a> {
     habits: Habits,
     threads: Vec<Thread>,
     device: Device,
-    /// By stream, nodes of graphs that are no heads yet.
-    nodes: Vec<VecDeque<Nodes>>,
+    /// By call that launches a graph: when it was made, and how long its nodes hold a slot.
+    graphs: HashMap<u32, (Span, Option<Ns>)>,
     /// Calls that begin at a date that is known, with their threads.
     coming: BinaryHeap<Reverse<(Ns, u32, u32)>>,
     /// By call that has not returned: threads that begin after it.
@@ -231,7 +222,7 @@ impl<'a> Player<'a> {
             times,
             habits: Habits::of(job),
             device: Device::new(&job.in_stream, job.threads, job.devices, job.ops.len(), engines),
-            nodes: vec![VecDeque::new(); job.streams],
+            graphs: HashMap::default(),
             coming: BinaryHeap::new(),
             waiting: HashMap::default(),
             calls: vec![Span::default(); job.calls.len()],
@@ -259,8 +250,7 @@ impl<'a> Player<'a> {
                 self.go_on(thread);
             }
             while let Some(place) = self.device.unknown.pop() {
-                let task = self.node(place);
-                self.device.know(place, task);
+                self.device.know(place, self.node(place));
             }
             let call = self.coming.peek().map(|Reverse((date, ..))| *date);
             match (call, self.device.next()) {
@@ -455,6 +445,10 @@ impl Habits {
         });
         let usual: HashMap<u32, (Ns, Ns)> = usual.collect();
         let queues = launch::Queues::of(job, &usual);
+        let mut call_of = vec![0; job.ops.len()];
+        for (call, number) in job.calls.iter().zip(0..) {
+            call.ops.iter().for_each(|op| call_of[*op as usize] = number);
+        }
         let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
         let alone = job.calls.iter().any(|call| !call.traced);
         let mut starts: Vec<(Ns, u32)> = Vec::new();
@@ -463,7 +457,7 @@ impl Habits {
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, follows: follows(job), starts, never_waits }
+        Self { usual, queues, call_of, follows: follows(job), starts, never_waits }
     }
 }
 
