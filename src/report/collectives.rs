@@ -6,8 +6,8 @@ use crate::{
     figures::{
         Cells, Figure, Price, Ratio, Row, Seen, Value, column_names,
         table::{
-            BUS_RATE, BYTES, COLLECTIVE, CRYPTOGRAPHY_COST, LAUNCH_COST, MODE, OP, OVER_OFF, PATH_COST, PROTOCOL,
-            RANKS, REFUSED, TIME, TRANSFERS_SHARED, TRANSFERS_SIMULATED, WRONG,
+            BUS_RATE, BYTES, COLLECTIVE, CRYPTOGRAPHY_COST, LAUNCH, LAUNCH_COST, MODE, OP, OVER_OFF, PATH_COST,
+            PROTOCOL, RANKS, REFUSED, TIME, TRANSFERS_SHARED, TRANSFERS_SIMULATED, WRONG,
         },
     },
     sampling::{SampledCollective, Told},
@@ -17,6 +17,7 @@ use crate::{
     },
 };
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Equal collectives of a workload.
 #[derive(Debug, Clone, Serialize)]
@@ -123,6 +124,9 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
+    let launches: BTreeSet<u64> = rows.iter().map(|one| count(&one.row, &LAUNCH)).collect();
+    let launches: Vec<String> = launches.into_iter().map(|picos| time(picos / 1000)).collect();
+    text += &format!("time has the launch ({}), which nccl-tests leave out\n", launches.join(" or "));
     text += &costs(rows);
     let mut told = Vec::new();
     for CollectiveRow { design, does_not_close, .. } in rows {

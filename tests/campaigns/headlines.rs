@@ -132,3 +132,58 @@ fn documents_state_the_headlines_as_the_ledger_has_them() {
     }
     assert!(rows.len() >= 40, "{}", rows.len());
 }
+
+/// Units of a figure.
+const UNITS: [&str; 8] = ["GB/s", "%", "times", "us", "ms", "kGE", "ps", "ns"];
+
+/// Numbers of a text with the words behind them.
+fn figures(text: &str) -> Vec<(String, String)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let plain = |word: &str| word.trim_matches(|one: char| !one.is_ascii_alphanumeric() && one != '%').to_owned();
+    let pairs = words.windows(2).map(|pair| (plain(pair[0]).replace(',', ""), plain(pair[1])));
+    pairs
+        .filter(|(number, _)| number.starts_with(|one: char| one.is_ascii_digit()) && number.parse::<f64>().is_ok())
+        .collect()
+}
+
+/// A figure of README or a tutorial is that of its ledger, or shown by a command of it, or an error that `validate` or an outside check has.
+fn strays(document: &str, text: &str, rows: &[Headline], errors: &str) -> Vec<String> {
+    let (mut prose, mut blocks) = (String::new(), String::new());
+    for (place, part) in text.split("```").enumerate() {
+        if place % 2 == 0 { &mut prose } else { &mut blocks }.push_str(part);
+    }
+    let shown = figures(&blocks);
+    let words: Vec<&str> = blocks.split(|one: char| !one.is_ascii_digit() && one != '.').collect();
+    let errors: Vec<&str> = errors.split(|one: char| !one.is_ascii_digit() && one != '.').collect();
+    let known = |(number, unit): &(String, String)| {
+        let long = number.chars().filter(char::is_ascii_digit).count() > 2;
+        let is = |value: &str| value.parse::<f64>().is_ok() && is_stated_right(value, number);
+        rows.iter().any(|row| row.document == document && is(&row.value))
+            || shown.contains(&(number.clone(), unit.clone()))
+            || long && words.iter().any(|word| is(word))
+            || unit == "%" && errors.iter().any(|error| is(error))
+    };
+    let asked = figures(&prose).into_iter().filter(|(_, unit)| UNITS.contains(&unit.as_str()));
+    asked.filter(|figure| !known(figure)).map(|(number, unit)| format!("{document}: {number} {unit}")).collect()
+}
+
+#[test]
+fn no_figure_of_readme_and_tutorials_is_a_stray_one() {
+    let (path, rows) = ledger();
+    let root = path.parent().unwrap().parent().unwrap();
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    let errors = read("validation/accuracy.csv") + &read("docs/tables/outside-checks.csv");
+    let all =
+        ["README.md", "docs/tutorials/architect.md", "docs/tutorials/verification.md", "docs/tutorials/workload.md"];
+    let found: Vec<String> = all.iter().flat_map(|name| strays(name, &read(name), &rows, &errors)).collect();
+    assert!(
+        found.is_empty(),
+        "{found:#?}\na figure in prose needs a row of validation/headlines.csv, or a command that shows it"
+    );
+    // One that is edited is found.
+    let edited = read("README.md")
+        .replace("6.41 instead", "6.14 instead")
+        .replace("18.7 %", "17.8 %")
+        .replace("3.03 GB/s", "3.30 GB/s");
+    assert_eq!(strays("README.md", &edited, &rows, &errors), ["README.md: 3.30 GB/s", "README.md: 17.8 %"]);
+}

@@ -162,7 +162,7 @@ fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy(
     let folder = folder();
     let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB"]);
     let text = text(&output.stdout);
-    assert!(text.starts_with("2 copies of 2 MiB in ") && text.contains(" GB/s, all delivered\ncopy "), "{text}");
+    assert!(text.starts_with("2 copies, 2 MiB in all, in ") && text.contains(" GB/s, all delivered\ncopy "), "{text}");
     let last = text.split("\n\n").last().expect("a part");
     let begins: Vec<_> = last.lines().filter(|line| line.starts_with("copy ")).map(|line| &line[..6]).collect();
     assert_eq!(begins, ["copy 1", "copy 2"], "{text}");
@@ -496,6 +496,8 @@ fn bad_input_names_what_is_wrong_and_has_its_status() {
         (&["--copy", "h2d"], 2, "copy 1 has no size"),
         (&["--copy", "h2d:1MiB", "--copy", "d2h::pageable"], 2, "copy 2 has no size"),
         (&["--copy", "h2d:1", "--cc", "yes"], 2, "possible values: on, off"),
+        (&["--copy", "h2d:1", "--design", "hold", "--design", "eager"], 2, "replaces its tag_queue.release"),
+        (&["--copy", "h2d:1", "--design", "hold", "--design", "eager"], 2, "write --design hold+eager"),
         (&["--copy", "h2d:1", "--kernel", "fast"], 2, "every-cycle"),
         (&["--copy", "h2d:1", "--data", "some"], 2, "exact, none"),
         (&["--copy", "h2d:1", "--seed", "-1"], 2, "invalid value '-1' for '--seed"),

@@ -357,7 +357,7 @@ fn the_law_is_printed_in_the_documents() {
 /// Lines of the player that compare dates, or lengths of time, by file: who adds one changes its count here, and asks whether it belongs into the law.
 const COMPARISONS: [(&str, usize, &str); 6] = [
     ("copy", 5, "returns of a call's copies; the profile's own dates"),
-    ("device", 15, "turns: what is ready, engines, sessions, collectives"),
+    ("device", 14, "turns: what is ready, engines, sessions, collectives"),
     ("launch", 16, "a full queue, jitter of the profile, graphs"),
     ("mod", 16, "when a call begins; which calls follow others in the profile"),
     ("plain", 5, "frees, allocations out of slabs"),

@@ -210,10 +210,10 @@ fn copies_that_share_a_simulation_take_what_each_takes_by_itself() {
         let shared = question.secure(machine, Causes::default()).unwrap();
         assert!(shared.counts.shared > 0);
         let mut full = shared.played.clone();
-        for place in (0..question.keys.len()).filter(|place| question.keys[*place].is_some()) {
+        for place in question.keys.0.iter().map(|(place, _)| *place as usize).collect::<Vec<_>>() {
             let known = Known::default();
             let simulator = Simulator { known: &known, ..question.simulator };
-            let keys = question.keys.iter().enumerate().map(|(other, key)| key.filter(|_| other == place)).collect();
+            let keys = question.keys.filter_map(|other, key| (other == place).then_some(key));
             let alone = Question {
                 keys,
                 off: question.off.clone(),

@@ -3,7 +3,7 @@
 use super::{draw, text};
 use sealsim::{
     config::Layers,
-    replay::{Job, Node, Part, Rules, Times, import, play},
+    replay::{Job, Node, Part, Rules, Sparse, Times, import, play},
     sim::Control,
     validate::measured::{Measured, Mode, nvbandwidth},
     workload::trace::{self, Input},
@@ -33,7 +33,7 @@ pub fn profile(input: &[u8]) {
         assert_eq!((played.calls.len(), played.ops.len()), (job.calls.len(), job.ops.len()));
         assert!(played.calls.iter().chain(&played.ops).all(|span| span.start <= span.end));
     }
-    let keys = vec![None; job.ops.len()];
+    let keys = Sparse::default();
     let _ = import(&job, &keys, "in");
 }
 

@@ -306,7 +306,7 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
 }
 
 fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {
-    let copies = question.keys.iter().flatten().count();
+    let copies = question.keys.0.len();
     row(job, (cc, played), name, &format!("use the design {name}"), ("copies on that machine".to_owned(), copies))
 }
 
@@ -442,9 +442,13 @@ impl Arguments {
         Err(Failure::Usage(miette!(help = help, "{what}")))
     }
 
-    /// A profile as a job.
-    fn job(&self, trace: &Trace, machine: &Resolved, session: Session) -> Result<Job, Failure> {
+    /// A profile as a job; only what else there is to say of it is kept, unless `keeps`.
+    fn job(&self, trace: &mut Trace, keeps: bool, machine: &Resolved, session: Session) -> Result<Job, Failure> {
         let mut job = Job::of(trace, submission(machine)?).begins(self.start.into()).scaled(&self.kernel_scale);
+        if !keeps {
+            // What follows is about the job; a long profile takes as much memory.
+            (trace.device, trace.calls) = (Vec::new(), Vec::new());
+        }
         job.session = session;
         job.assumed.extend(self.elsewhere(trace, machine));
         job.assumed.extend(self.expand.filter(|ranks| *ranks > 1).map(|ranks| {

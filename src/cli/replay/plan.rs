@@ -83,12 +83,10 @@ impl<'a> Plan<'a> {
             }
         };
         let of = arguments.sessions(traces.len(), machine)?;
-        let jobs = traces.iter().zip(0..).map(|(trace, gpu)| arguments.job(trace, machine, Session { gpu, of }));
+        let keeps = traces.len() > 1 || arguments.outputs.shows_trace();
+        let each = traces.iter_mut().zip(0..);
+        let jobs = each.map(|(trace, gpu)| arguments.job(trace, keeps, machine, Session { gpu, of }));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
-        if let ([trace], false) = (&mut traces[..], arguments.outputs.shows_trace()) {
-            // What follows is about the job; a long profile takes as much memory.
-            (trace.device, trace.calls) = (Vec::new(), Vec::new());
-        }
         let read = Read { traces, jobs, node: Node::default() };
         let node = if read.jobs.len() > 1 { Node::of(&read.ranks()) } else { Node::default() };
         Ok(Read { node, ..read })

@@ -234,7 +234,22 @@ fn job(arguments: &Arguments) -> Result<Job, Failure> {
 
 /// The machine, with all that lies over it.
 fn resolve(arguments: &Arguments, file: Option<&WorkloadFile>) -> Result<Resolved, Failure> {
-    arguments.overlays.resolve(&machine_of(arguments.config.as_deref(), file)?)
+    let (overlays, designs) = (&arguments.overlays, &arguments.overlays.design);
+    let machine = machine_of(arguments.config.as_deref(), file)?;
+    let all = overlays.resolve(&machine)?;
+    let first = |count| OverlayArguments { design: designs[..count].to_vec(), ..overlays.clone() }.resolve(&machine);
+    let value = |of: &Resolved, path: &str| of.parameter(path).map(|parameter| parameter.value.clone());
+    // Who names two designs that change the same may want them side by side.
+    for (count, name) in (1..designs.len()).zip(designs) {
+        let (Ok(below), Ok(with)) = (first(count - 1), first(count)) else { continue };
+        let mut changed = with.parameters.iter().filter(|one| value(&below, &one.path).as_ref() != Some(&one.value));
+        if let Some(lost) = changed.find(|one| value(&all, &one.path).as_ref() != Some(&one.value)) {
+            let help = format!("write --design {}; `sealsim compare` has them side by side", designs.join("+"));
+            let text = format!("--design {name}: a later --design replaces its {}", lost.path);
+            return Err(Failure::Usage(miette!(help = help, "{text}")));
+        }
+    }
+    Ok(all)
 }
 
 /// What is invalid together.

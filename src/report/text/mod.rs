@@ -86,7 +86,7 @@ impl Report {
         }
         let (all, count) = (&self.total.transfers, self.copies.len());
         let (time, rate) = (time(all.count(&TIME)), rate(all.figure(&RATE).number()));
-        format!("{count} copies of {bytes} in {time}{rate}, {delivered}")
+        format!("{count} copies, {bytes} in all, in {time}{rate}, {delivered}")
     }
 
     fn numbered(&self, kept: impl Fn(&CopyRecord) -> bool) -> Vec<Numbered<'_>> {

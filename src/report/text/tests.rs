@@ -4,7 +4,7 @@ use super::{super::record::tests::report, *};
 fn the_text_begins_with_what_was_delivered_and_what_limited_the_longest_copy() {
     let text = report(false).text(80, true);
     let first: Vec<_> = text.lines().take(2).collect();
-    assert!(first[0].starts_with("2 copies of ") && first[0].ends_with(", 1 of 2 NOT delivered"), "{text}");
+    assert!(first[0].starts_with("2 copies, ") && first[0].ends_with(", 1 of 2 NOT delivered"), "{text}");
     assert!(
         first[1].starts_with("copy 1 is limited by cipher.seal_rate = 1.6 B/cycle: 3.2 B/cycle gives +82 %"),
         "{text}"

@@ -121,7 +121,7 @@ impl Writer<'_> {
         let (op, span) = (&self.job.ops[place as usize], self.played.ops[place as usize]);
         self.last += 1;
         let before = self.streams[op.stream as usize].replace(self.last);
-        let other = match op.bind {
+        let other = match self.job.bound[place as usize].by {
             Bind::Op(other, _) if self.played.ops[other as usize].end <= span.start => self.ops[other as usize],
             _ => 0,
         };

@@ -14,8 +14,9 @@ use crate::{
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveError, CollectiveRequest},
 };
+use rustc_hash::FxHashMap as HashMap;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, PoisonError},
 };
 

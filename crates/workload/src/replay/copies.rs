@@ -9,6 +9,7 @@ use super::{
     history::Histories,
     job::Way,
     long::pieces,
+    ops::Sparse,
     probe::Probed,
     rules::ns,
 };
@@ -169,10 +170,10 @@ pub struct Simulator<'a> {
 /// [`ReplayError`] if the machine cannot make one, or `go_on` says to stop.
 pub fn times(
     (name, machine): (&str, &MachineSpec),
-    keys: &[Option<CopyKey>],
+    keys: &Sparse<CopyKey>,
     simulator: Simulator<'_>,
-) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
-    let asked: BTreeSet<CopyKey> = keys.iter().flatten().copied().collect();
+) -> Result<(Sparse<CopyTime>, Counts), ReplayError> {
+    let asked: BTreeSet<CopyKey> = keys.0.iter().map(|(_, key)| *key).collect();
     let pieces = |key: &CopyKey| key.simulated(simulator.sample);
     let distinct: BTreeSet<CopyKey> = asked.iter().flat_map(pieces).map(|(key, _)| key).collect();
     let mut known = simulator.known.of(name);
@@ -190,8 +191,8 @@ pub fn times(
         known.into_iter().map(|(key, measured)| (key, measured.times[simulator.end as usize])).collect();
     let time = |(key, count): (CopyKey, u64)| Some((*known.get(&key)?, count));
     let long = |key: &CopyKey| in_all(pieces(key).into_iter().map(time).collect::<Option<Vec<_>>>()?);
-    let times: Vec<_> = keys.iter().map(|key| long(key.as_ref()?)).collect();
-    let all = keys.iter().flatten().count() as u64;
+    let times = keys.filter_map(|_, key| long(&key));
+    let all = keys.0.len() as u64;
     Ok((times, Counts { simulated: distinct.len() as u64, shared: all - asked.len() as u64 }))
 }
 

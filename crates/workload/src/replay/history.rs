@@ -8,6 +8,7 @@ use super::{
     error::ReplayError,
     far::{LONG, PILOT},
     job::Job,
+    ops::Sparse,
     rules::ns,
     sequence::{Sequence, Wanted, sequences},
 };
@@ -28,7 +29,7 @@ pub(super) type Measured = Vec<Option<[CopyTime; 3]>>;
 /// What was simulated of one machine and one choice of copies.
 #[derive(Debug)]
 struct Told {
-    keys: Vec<Option<CopyKey>>,
+    keys: Sparse<CopyKey>,
     times: Arc<Measured>,
 }
 
@@ -54,15 +55,15 @@ impl Histories {
         &self,
         (name, machine): (&str, &MachineSpec),
         job: &Job,
-        keys: &[Option<CopyKey>],
+        keys: &Sparse<CopyKey>,
         simulator: Simulator<'_>,
     ) -> Result<Arc<Measured>, ReplayError> {
         let lock = || self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(told) = lock().get(name).and_then(|all| all.iter().find(|told| told.keys == keys)) {
+        if let Some(told) = lock().get(name).and_then(|all| all.iter().find(|told| told.keys == *keys)) {
             return Ok(Arc::clone(&told.times));
         }
         let times = Arc::new(self.simulate(machine, job, keys, simulator)?);
-        let told = Told { keys: keys.to_vec(), times: Arc::clone(&times) };
+        let told = Told { keys: keys.clone(), times: Arc::clone(&times) };
         lock().entry(name.to_owned()).or_default().push(told);
         Ok(times)
     }
@@ -71,7 +72,7 @@ impl Histories {
         &self,
         machine: &MachineSpec,
         job: &Job,
-        keys: &[Option<CopyKey>],
+        keys: &Sparse<CopyKey>,
         simulator: Simulator<'_>,
     ) -> Result<Measured, ReplayError> {
         let mut times = vec![None; job.ops.len()];

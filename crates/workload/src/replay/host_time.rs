@@ -26,10 +26,10 @@ pub enum StepTimeError {
     #[error("no steps were found in the profile")]
     NoSteps,
     /// The profiler would have made them shorter.
-    #[error("a step takes {0} ns in the profile, which has its profiler's time as well")]
+    #[error("a step takes {:.3} ms in the profile, which has its profiler's time as well", *.0 as f64 / 1e6)]
     Longer(Ns),
     /// Without any time of the host.
-    #[error("with no time of the host at all a step would take {0} ns")]
+    #[error("with no time of the host at all a step would take {:.3} ms", *.0 as f64 / 1e6)]
     Shorter(Ns),
     #[error(transparent)]
     Replay(#[from] ReplayError),

@@ -3,6 +3,7 @@
 use super::{
     copies::CopyKey,
     job::{Job, Work},
+    ops::Sparse,
     rules::ns,
     sequence::{Sequence, Wanted, sequences},
 };
@@ -26,7 +27,7 @@ pub struct ImportError {
 }
 
 /// The workload of a job whose copies are these. Host time between calls, and what calls cost, are not in it: `source` says whose it is.
-pub fn import(job: &Job, keys: &[Option<CopyKey>], source: &str) -> Result<String, ImportError> {
+pub fn import(job: &Job, keys: &Sparse<CopyKey>, source: &str) -> Result<String, ImportError> {
     let copies = job.ops.iter().filter(|op| matches!(op.work, Work::Copy { .. })).count();
     fits(copies, "copies", MOST_COPIES)?;
     fits(job.streams, "streams", MOST_STREAMS)?;
@@ -128,7 +129,7 @@ mod tests {
             }
             _ => None,
         });
-        let text = import(&job, &keys.collect::<Vec<_>>(), "it").ok()?;
+        let text = import(&job, &Sparse::of(keys), "it").ok()?;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         let read = WorkloadFile::read(file.path(), &[]);

@@ -5,7 +5,7 @@
 use super::{
     Ns,
     damage::{lost, mended},
-    latest::{Both, Latest},
+    latest::Latest,
     managed::Managed,
     missing::{hidden, missing},
     nccl::collective,
@@ -126,24 +126,27 @@ pub struct Op {
     pub duration: Ns,
     /// How long it takes on the GPU that is asked about, if it is no copy between host and device.
     pub takes: Ns,
-    /// When the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a graph
-    /// overlap in one stream.
-    pub before: Option<Ns>,
     /// How many operations of its stream had ended when it began.
     pub behind: u32,
     /// Its place among the operations of its stream by their ends.
     pub rank: u32,
     /// Its place among all operations by their ends.
     pub rank_of_all: u32,
-    /// What decided when it began.
-    pub bind: Bind,
     /// Whether its call returned when it had ended, in the trace.
     pub host_waits: bool,
     pub name: u32,
     /// Its place among the operations of the trace.
     pub traced: u32,
-    /// Where the trace has it.
-    pub place: Place,
+}
+
+/// What an operation waited for, apart from it: a change of the program changes this of a million operations.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound {
+    /// What decided when it began.
+    pub by: Bind,
+    /// When the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a graph
+    /// overlap in one stream.
+    pub before: Option<Ns>,
 }
 
 impl Op {
@@ -225,9 +228,11 @@ pub struct Job {
     /// In the order of their starts.
     pub calls: Vec<Call>,
     /// In the order of their calls.
-    pub ops: Vec<Op>,
+    pub ops: Arc<Vec<Op>>,
+    /// By operation.
+    pub bound: Vec<Bound>,
     /// When operations ended in the trace, and which it was, the earliest first.
-    pub ends: Vec<(Ns, u32)>,
+    pub ends: Arc<Vec<(Ns, u32)>>,
     /// How many operations each stream has.
     pub in_stream: Vec<u32>,
     /// Streams, over all devices.
@@ -308,7 +313,7 @@ impl Job {
             |name: &str| scales.iter().rev().find(|scale| name.contains(&scale.name)).map(|scale| scale.factor);
         let by_name: Vec<Option<f64>> = self.names.iter().map(|name| factor(name)).collect();
         let mut count = 0_u64;
-        for op in self.ops.iter_mut().filter(|op| op.work == Work::Kernel) {
+        for op in Arc::make_mut(&mut self.ops).iter_mut().filter(|op| op.work == Work::Kernel) {
             if let Some(factor) = by_name.get(op.name as usize).copied().flatten() {
                 op.takes = (op.duration as f64 * factor).round() as Ns;
                 count += 1;
@@ -513,15 +518,12 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
                 start: op.start_ns,
                 duration: op.duration_ns,
                 takes: op.duration_ns,
-                before: None,
                 behind: 0,
                 rank: 0,
                 rank_of_all: 0,
-                bind: Bind::Call,
                 host_waits: false,
                 name: op.name,
                 traced,
-                place: op.place,
             });
         }
     }
@@ -531,8 +533,9 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
     Job {
         names: trace.names.clone(),
         calls,
-        ops,
-        ends: Vec::new(),
+        bound: vec![Bound { by: Bind::Call, before: None }; ops.len()],
+        ops: Arc::new(ops),
+        ends: Arc::default(),
         in_stream: Vec::new(),
         streams: streams.len(),
         devices: devices.len(),
@@ -574,22 +577,24 @@ fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u3
 
 /// Notes for each operation which of its stream had ended when it began, and when the last of these did.
 pub(super) fn order_streams(job: &mut Job) {
-    job.ends = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
-    job.ends.sort_unstable();
+    let mut by_end: Vec<_> = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
+    by_end.sort_unstable();
+    job.ends = Arc::new(by_end);
+    let ops = Arc::make_mut(&mut job.ops);
     let mut ends: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
     for ((end, place), rank) in job.ends.iter().zip(0..) {
-        let op = &mut job.ops[*place as usize];
+        let op = &mut ops[*place as usize];
         let of_stream = &mut ends[op.stream as usize];
         (op.rank_of_all, op.rank) = (rank, of_stream.len() as u32);
         of_stream.push(*end);
     }
     job.in_stream = ends.iter().map(|ends| ends.len() as u32).collect();
     let mut ended: Vec<Latest> = ends.iter().map(|ends| Latest::new(ends.len())).collect();
-    for op in &mut job.ops {
+    for (op, bound) in ops.iter_mut().zip(&mut job.bound) {
         let (ends, ended) = (&ends[op.stream as usize], &mut ended[op.stream as usize]);
         op.behind = ends.partition_point(|end| *end <= op.start.saturating_add(OVERLAP)) as u32;
-        op.before = ended.below(op.behind).map(|both| both.traced);
-        ended.put(op.rank, Both { played: 0, traced: op.end() });
+        bound.before = ended.below(op.behind);
+        ended.put(op.rank, op.end());
     }
 }
 
@@ -597,41 +602,43 @@ pub(super) fn order_streams(job: &mut Job) {
 fn bind(job: &mut Job, submission: Ns) {
     for call in &job.calls {
         for place in &call.ops {
-            let op = &job.ops[*place as usize];
+            let (op, before) = (&job.ops[*place as usize], job.bound[*place as usize].before);
             let copies = matches!(op.work, Work::Copy { .. });
             let ready = call.end().saturating_add(submission);
-            let waited =
-                op.before.is_some_and(|before| before > call.start && op.start <= before.saturating_add(STREAM));
+            let waited = before.is_some_and(|before| before > call.start && op.start <= before.saturating_add(STREAM));
             let bind = if waited {
                 Bind::Stream
             } else if op.start <= ready.saturating_add(CALL) {
                 Bind::Call
             } else {
-                let behind = op.before.is_some_and(|before| before > call.end());
+                let behind = before.is_some_and(|before| before > call.end());
                 let rest = if behind { Bind::Stream } else { Bind::Call };
                 other(job, *place).unwrap_or(rest)
             };
             let pageable_in = matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
             let waits = copies && call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
-            let op = &mut job.ops[*place as usize];
-            (op.bind, op.host_waits) = (bind, waits);
+            job.bound[*place as usize].by = bind;
+            Arc::make_mut(&mut job.ops)[*place as usize].host_waits = waits;
         }
     }
 }
 
 /// How many operations that are no copies between host and device ran at once on a device at most.
 fn at_once(job: &Job) -> usize {
-    let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. });
-    let edges = job.ops.iter().filter(computing).filter(|op| op.duration > 0);
-    // What ends then makes room for what begins.
-    let mut edges: Vec<_> = edges.flat_map(|op| [(op.start, 1, op.device), (op.end(), -1, op.device)]).collect();
-    edges.sort_unstable();
-    let (mut now, mut most) = (vec![0_i64; job.devices], 0);
-    for (_, step, device) in edges {
-        now[device as usize] += step;
+    let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. }) && op.duration > 0;
+    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, op.device)).collect();
+    starts.sort_unstable();
+    let ends = job.ends.iter().map(|(_, place)| &job.ops[*place as usize]).filter(computing);
+    let (mut ends, mut now, mut most) = (ends.peekable(), vec![0; job.devices], 0);
+    for (start, device) in starts {
+        // What ends then makes room for what begins.
+        while let Some(op) = ends.next_if(|op| op.end() <= start) {
+            now[op.device as usize] = usize::saturating_sub(now[op.device as usize], 1);
+        }
+        now[device as usize] += 1;
         most = most.max(now[device as usize]);
     }
-    usize::try_from(most).unwrap_or(0)
+    most
 }
 
 /// The operation of another stream, submitted earlier, after which an operation began at once, if there is one.

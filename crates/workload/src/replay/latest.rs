@@ -17,42 +17,33 @@ impl Both {
     }
 }
 
-/// The latest dates of those that are in so far, up to a rank. Both putting one in and asking take the logarithm of their number: a Fenwick tree of maxima.
+/// The latest date of those that are in so far, up to a rank. Both putting one in and asking take the logarithm of their number: a Fenwick tree of maxima, each
+/// later by one: 0 is where none is in.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Latest(Vec<Both>);
-
-/// In the place of what is not in.
-const NONE: Both = Both { played: Ns::MAX, traced: Ns::MAX };
+pub(super) struct Latest(Vec<Ns>);
 
 impl Latest {
     pub fn new(count: usize) -> Self {
-        Self(vec![NONE; count])
+        Self(vec![0; count])
     }
 
     /// Puts in the one of a rank, from 0.
-    pub fn put(&mut self, rank: u32, date: Both) {
+    pub fn put(&mut self, rank: u32, date: Ns) {
         let mut place = rank as usize + 1;
         while let Some(node) = self.0.get_mut(place - 1) {
-            if *node == NONE {
-                *node = date
-            } else {
-                node.join(date)
-            }
+            *node = date.saturating_add(1).max(*node);
             place += place & place.wrapping_neg();
         }
     }
 
     /// The latest of those with ranks below `count`, if any of them is in.
-    pub fn below(&self, count: u32) -> Option<Both> {
-        let (mut place, mut latest) = ((count as usize).min(self.0.len()), None::<Both>);
+    pub fn below(&self, count: u32) -> Option<Ns> {
+        let (mut place, mut latest) = ((count as usize).min(self.0.len()), 0);
         while place > 0 {
-            let date = self.0[place - 1];
-            if date != NONE {
-                latest.get_or_insert_default().join(date);
-            }
+            latest = self.0[place - 1].max(latest);
             place &= place - 1;
         }
-        latest
+        latest.checked_sub(1)
     }
 }
 
@@ -66,13 +57,10 @@ mod tests {
         fn it_is_the_greatest_of_those_that_are_in(dates in prop::collection::vec((0_u32..50, 0_u64..1000), 0..80)) {
             let mut latest = Latest::new(50);
             for (known, (rank, date)) in dates.iter().enumerate() {
-                latest.put(*rank, Both { played: *date, traced: 1000 - *date });
+                latest.put(*rank, *date);
                 for count in 0..=50 {
                     let below = || dates[..=known].iter().filter(|(rank, _)| *rank < count);
-                    let played = below().map(|(_, date)| *date).max();
-                    let traced = below().map(|(_, date)| 1000 - *date).max();
-                    let expected = played.zip(traced).map(|(played, traced)| Both { played, traced });
-                    prop_assert_eq!(latest.below(count), expected);
+                    prop_assert_eq!(latest.below(count), below().map(|(_, date)| *date).max());
                 }
             }
         }

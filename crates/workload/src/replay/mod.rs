@@ -56,7 +56,7 @@ pub use error::ReplayError;
 pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest, operations};
 pub use host_time::{StepTimeError, in_step_time};
 pub use import::{ImportError, import};
-pub use job::{Bind, Call, Job, KernelScale, Op, Session, WHOLE, Way, Work};
+pub use job::{Bind, Bound, Call, Job, KernelScale, Op, Session, WHOLE, Way, Work};
 pub use node::{Node, RankFigures};
 pub use ops::{Ops, Sparse};
 pub use play::{Part, Played, Span, Times, play};

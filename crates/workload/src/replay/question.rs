@@ -27,7 +27,7 @@ const APART: f64 = 1.3;
 pub struct Question<'a> {
     pub job: &'a Job,
     /// By operation, for those that are copies between host and device.
-    pub keys: Vec<Option<CopyKey>>,
+    pub keys: Sparse<CopyKey>,
     /// The same copies without confidential computing, as simulated.
     pub off: Sparse<CopyTime>,
     pub simulator: Simulator<'a>,
@@ -74,8 +74,7 @@ impl<'a> Question<'a> {
         let (off, _) = times(off, &keys, simulator)?;
         // What no profiler has seen is the machine's with and without.
         let baseline = if job.profiled || job.host_ppm != WHOLE { Baseline::Profile } else { Baseline::Machine };
-        let (off, mates) = (Sparse::of(off), Vec::new());
-        Ok(Self { job, keys, off, simulator, baseline, mates, node: Node::default() })
+        Ok(Self { job, keys, off, simulator, baseline, mates: Vec::new(), node: Node::default() })
     }
 
     /// The same beside other ranks, with which `node` says what it has in common.
@@ -130,11 +129,11 @@ impl<'a> Question<'a> {
             return Ok((Part { job: self.job, rules, times: Times::default() }, Counts::default(), 0));
         }
         let (simulated, counts) = match copies {
-            Copies::Secure => self.copies(machine).map(|(times, counts)| (Sparse::of(times), counts))?,
+            Copies::Secure => self.copies(machine)?,
             _ => (self.off.clone(), Counts::default()),
         };
         let waited = if copies == Copies::Secure { self.waited(machine)? } else { Sparse::default() };
-        let off_call = self.off.map(|time| time.call());
+        let off_call = self.off.filter_map(|_, time| Some(time.call()));
         let Longer { by: longer, kept } = self.longer(machine)?;
         Ok((Part { job: self.job, rules, times: Times { copies: simulated, waited, off_call, longer } }, counts, kept))
     }
@@ -149,7 +148,7 @@ impl<'a> Question<'a> {
     }
 
     /// What the copies take on a machine: shared by equal ones, unless they depend on those before them.
-    fn copies(&self, machine: &Resolved) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
+    fn copies(&self, machine: &Resolved) -> Result<(Sparse<CopyTime>, Counts), ReplayError> {
         let (name, own) = self.job.session.own(machine.digest.as_str(), &machine.machine);
         let own = (name.as_str(), &own);
         if own.1.history().is_none() {
@@ -157,16 +156,14 @@ impl<'a> Question<'a> {
         }
         let told = self.simulator.known.histories.of(own, self.job, &self.keys, self.simulator)?;
         let end = |times: &Option<[CopyTime; 3]>| times.map(|times| times[self.simulator.end as usize]);
-        let mut all: Vec<Option<CopyTime>> = told.iter().map(end).collect();
+        let all = Sparse::of(told.iter().map(end));
         // How long a copy waits for kernels is found when it is played.
         let behind = self.behind_others();
         let (alone, _) = times(own, &behind, self.simulator)?;
-        for (time, alone) in all.iter_mut().zip(alone) {
-            if let (Some(time), Some(alone)) = (time, alone) {
-                time.before = time.before.min(alone.before);
-            }
-        }
-        let simulated = all.iter().flatten().count() as u64;
+        let before =
+            |place: usize, time: CopyTime| alone.get(place).map_or(time.before, |alone| time.before.min(alone.before));
+        let all = all.filter_map(|place, time| Some(CopyTime { before: before(place, time), ..time }));
+        let simulated = all.0.len() as u64;
         Ok((all, Counts { simulated, shared: 0 }))
     }
 
@@ -177,16 +174,16 @@ impl<'a> Question<'a> {
             return Ok(Sparse::default());
         }
         let several = |key: &CopyKey| key.way == Way::H2d && key.bytes > own.driver.pinned.message.0;
-        let keys = self.behind_others().into_iter().map(|key| key.filter(several));
-        let keys: Vec<_> = keys.map(|key| key.map(|key| CopyKey { waited: true, ..key })).collect();
+        let waited = |_, key| several(&key).then_some(CopyKey { waited: true, ..key });
+        let keys = self.behind_others().filter_map(waited);
         let (times, _) = times((name.as_str(), &own), &keys, self.simulator)?;
-        Ok(Sparse::of(times).map(|time| time.span))
+        Ok(times.filter_map(|_, time| Some(time.span)))
     }
 
     /// Bytes of the copies that are simulated to play the job on a machine.
     pub fn work(&self, machine: &MachineSpec) -> u64 {
         let simulated = |key: &CopyKey| key.simulated(self.simulator.sample);
-        let all = self.keys.iter().flatten().flat_map(simulated).map(|(key, _)| key);
+        let all = self.keys.0.iter().flat_map(|(_, key)| simulated(key)).map(|(key, _)| key);
         if machine.history().is_some() {
             return all.map(|key| key.bytes).fold(0, u64::saturating_add);
         }
@@ -195,19 +192,21 @@ impl<'a> Question<'a> {
     }
 
     /// The copies that have to wait for what is no copy, by their streams or by events.
-    fn behind_others(&self) -> Vec<Option<CopyKey>> {
+    fn behind_others(&self) -> Sparse<CopyKey> {
         let mut last_is_copy = vec![true; self.job.streams];
-        let behind = self.job.ops.iter().zip(&self.keys).zip(0..).map(|((op, key), place)| {
+        let behind = self.job.ops.iter().zip(0..).map(|(op, place)| {
+            let key = self.keys.get(place as usize);
             let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some());
-            let event = matches!(op.bind, Bind::Op(..)) || self.job.after.contains_key(&place);
+            let event =
+                matches!(self.job.bound[place as usize].by, Bind::Op(..)) || self.job.after.contains_key(&place);
             key.filter(|_| !before || event)
         });
-        behind.collect()
+        Sparse::of(behind)
     }
 
     /// What is taken of copies on machines where they depend on each other; those that are asked for, by their names.
     pub fn assumed(&self, machines: &[(&str, &MachineSpec)]) -> Vec<String> {
-        let copies = self.keys.iter().flatten().count();
+        let copies = self.keys.0.len();
         let depends = machines.iter().filter_map(|(name, machine)| Some((name, machine.history()?)));
         let depends = depends.filter(|_| copies > 0).map(|(name, by)| {
             format!(
@@ -256,8 +255,8 @@ fn tells(op: &Op) -> bool {
 }
 
 /// The copies whose memory the trace shows, all with the same pages.
-fn guess(job: &Job, pages: Pages) -> Vec<Option<CopyKey>> {
-    job.ops.iter().map(|op| key(op, pages).filter(|_| tells(op))).collect()
+fn guess(job: &Job, pages: Pages) -> Sparse<CopyKey> {
+    Sparse::of(job.ops.iter().map(|op| key(op, pages).filter(|_| tells(op))))
 }
 
 /// The state of the memory of each copy:
@@ -271,9 +270,9 @@ fn guess(job: &Job, pages: Pages) -> Vec<Option<CopyKey>> {
 /// Everything else is warm.
 fn pages(
     job: &Job,
-    warm: &[Option<CopyKey>],
-    (warm_times, fresh_times): (&[Option<CopyTime>], &[Option<CopyTime>]),
-) -> Vec<Option<CopyKey>> {
+    warm: &Sparse<CopyKey>,
+    (warm_times, fresh_times): (&Sparse<CopyTime>, &Sparse<CopyTime>),
+) -> Sparse<CopyKey> {
     let mut seen = HashSet::new();
     let mut keys = vec![None; job.ops.len()];
     for call in &job.calls {
@@ -284,10 +283,11 @@ fn pages(
                 keys[place] = key(op, pages).map(|key| CopyKey { beside, ..key });
                 continue;
             }
-            let told = warm[place].and(warm_times[place].zip(fresh_times[place]));
+            let told = warm.get(place).and(warm_times.get(place).zip(fresh_times.get(place)));
             let pages = match (told, op.work) {
                 (Some((warm, fresh)), _) => {
-                    let busy = if op.bind == Bind::Stream { op.before.unwrap_or(0) } else { 0 };
+                    let bound = job.bound[place];
+                    let busy = if bound.by == Bind::Stream { bound.before.unwrap_or(0) } else { 0 };
                     if is_fresh(call.end().saturating_sub(call.start.max(busy)), warm.call(), fresh.call()) {
                         Pages::Fresh
                     } else {
@@ -301,7 +301,7 @@ fn pages(
             keys[place] = key(op, pages);
         }
     }
-    keys
+    Sparse::of(keys)
 }
 
 fn is_fresh(took: Ns, warm: Ns, fresh: Ns) -> bool {

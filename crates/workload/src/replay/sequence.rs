@@ -9,6 +9,7 @@ use super::{
     Ns,
     copies::CopyKey,
     job::{Bind, Job, Op},
+    ops::Sparse,
 };
 use crate::{
     host::map::{MAX_COPIES, MAX_STREAMS},
@@ -78,22 +79,22 @@ pub(super) enum Wanted {
 /// The copies of a job, each of which is simulated as `simulated` says, as one workload or several.
 pub(super) fn sequences(
     job: &Job,
-    keys: &[Option<CopyKey>],
+    keys: &Sparse<CopyKey>,
     wanted: Wanted,
     simulated: impl Fn(&CopyKey) -> Vec<(CopyKey, u64)>,
 ) -> Vec<Sequence> {
     // What other streams wait for.
-    let awaited = job.ops.iter().filter_map(|op| if let Bind::Op(other, _) = op.bind { Some(other) } else { None });
+    let awaited =
+        job.bound.iter().filter_map(|bound| if let Bind::Op(other, _) = bound.by { Some(other) } else { None });
     let mut cutter = Cutter { awaited: awaited.collect(), wanted, ..Cutter::default() };
     for call in &job.calls {
         if matches!(call.kind, CallKind::Synchronize(_)) {
             cutter.sync();
         }
         for place in &call.ops {
-            let op = &job.ops[*place as usize];
-            match keys.get(*place as usize).copied().flatten() {
-                Some(key) => cutter.op(*place, op, &simulated(&key)),
-                None => cutter.op(*place, op, &[]),
+            match keys.get(*place as usize) {
+                Some(key) => cutter.op(*place, job, &simulated(&key)),
+                None => cutter.op(*place, job, &[]),
             }
         }
     }
@@ -146,14 +147,15 @@ impl Cutter {
         }
     }
 
-    fn op(&mut self, place: u32, op: &Op, copies: &[(CopyKey, u64)]) {
+    fn op(&mut self, place: u32, job: &Job, copies: &[(CopyKey, u64)]) {
+        let op = &job.ops[place as usize];
         if matches!(self.wanted, Wanted::Stretches(device) if device != op.device) {
             return;
         }
         let kernel = femtos(if copies.is_empty() { op.duration } else { 0 });
         self.make_room(2 * copies.len(), kernel);
         let stream = self.stream(op);
-        if let Bind::Op(other, _) = op.bind
+        if let Bind::Op(other, _) = job.bound[place as usize].by
             && self.recorded.contains(&other)
         {
             self.now.steps.push(WorkloadStep::Wait { gpu: 0, stream: stream.clone(), event: format!("e{other}") });

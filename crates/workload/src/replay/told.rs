@@ -71,7 +71,7 @@ fn join(comes: &mut Comes, (stream, op): (u32, u32)) {
 /// By number of a stream in the trace, that in the job; none where several GPUs have one of that number.
 fn streams(trace: &Trace, job: &Job) -> HashMap<u32, Option<u32>> {
     let mut numbers = HashMap::new();
-    for op in &job.ops {
+    for op in job.ops.iter() {
         let number = trace.device[op.traced as usize].stream;
         let known = numbers.entry(number).or_insert(Some(op.stream));
         *known = known.filter(|stream| *stream == op.stream);

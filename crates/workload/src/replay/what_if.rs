@@ -18,9 +18,9 @@ use super::{
     breakdown::{Cause, Share},
     copies::CopyKey,
     error::ReplayError,
-    job::{Bind, Call, Change, Job, Op, Way, Work, order_streams},
+    job::{Bind, Bound, Call, Change, Job, Op, Way, Work, order_streams},
     node::Node,
-    ops::Ops,
+    ops::{Ops, Sparse},
     play::Played,
     probe::nanos,
     question::Question,
@@ -32,6 +32,10 @@ use crate::{
     workload::trace::CallKind,
 };
 use serde::Serialize;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Fewer launches in a row are no graph.
 const GRAPH: usize = 4;
@@ -176,14 +180,16 @@ pub fn try_change(
     let Some(own) = all.next() else { return Ok(None) };
     let changed = own.beside(all.collect(), question.node.clone());
     let Changed { how, on, .. } = &ranks[0];
+    let calls_only = parts_of(names).all(|(name, ..)| matches!(*name, "graph" | "events"));
+    let off = question.job.steps.as_ref().filter(|_| calls_only).map(|steps| {
+        let off = changed.off(machine)?.played;
+        Ok::<_, ReplayError>(length(question.job, &off) / steps.count().max(1) as u64)
+    });
+    let off = off.transpose()?;
     let played = changed.secure(on.as_ref().unwrap_or(machine), Causes::default())?.played;
     let what: Vec<&str> = parts_of(names).map(|(_, what, _)| *what).collect();
-    let mut row = row(question.job, (cc, &played), names, &what.join(", "), (how.join("; "), calls));
-    let calls_only = parts_of(names).all(|(name, ..)| matches!(*name, "graph" | "events"));
-    if let Some(steps) = question.job.steps.as_ref().filter(|_| calls_only) {
-        let off = changed.off(machine)?.played;
-        row.off_step_ns = Some(length(question.job, &off) / steps.count().max(1) as u64);
-    }
+    let row = row(question.job, (cc, &played), names, &what.join(", "), (how.join("; "), calls));
+    let row = WhatIf { off_step_ns: off, ..row };
     drop(changed);
     Ok(Some(Tried { row, job: ranks.swap_remove(0).job, played }))
 }
@@ -196,7 +202,7 @@ fn parts_of(names: &str) -> impl Iterator<Item = &'static (&'static str, &'stati
 /// A rank whose program is changed.
 struct Changed {
     job: Job,
-    keys: Vec<Option<CopyKey>>,
+    keys: Sparse<CopyKey>,
     /// Another machine that it is on.
     on: Option<Resolved>,
     how: Vec<String>,
@@ -226,14 +232,13 @@ impl Changed {
             "second-stream" => marked(job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
             "staged-upload" => {
                 let calls = staged(job, machine);
-                keys.resize(job.ops.len(), None);
                 ("uploads wait for no kernel; copies on the GPU put them in their place".to_owned(), calls)
             }
             "batch" => batch(job, keys),
             "events" => events(job),
             "openssl" => {
                 *on = faster(machine);
-                let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
+                let count = if on.is_some() { keys.0.len() } else { 0 };
                 (NEW_LIBRARY.to_owned(), count)
             }
             other => memory(job, keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
@@ -293,10 +298,10 @@ fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
             nodes.extend(std::mem::take(&mut call.ops).iter().copied());
         }
         for node in nodes.iter().skip(1) {
-            let op = &mut job.ops[*node as usize];
+            let (op, bound) = (&job.ops[*node as usize], &mut job.bound[*node as usize]);
             // What was waited for beyond the gap was the host, or could not be told from it.
             let latest = op.start.saturating_sub(gap);
-            (op.bind, op.before) = (Bind::Stream, Some(op.before.map_or(latest, |before| before.max(latest))));
+            *bound = Bound { by: Bind::Stream, before: Some(bound.before.map_or(latest, |before| before.max(latest))) };
         }
         let first = &mut job.calls[run[0]];
         (first.change, first.kind, first.ops) = (Change::None, CallKind::GraphLaunch, nodes);
@@ -326,23 +331,18 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
     for call in job.calls.iter_mut().filter(|call| call.change == Change::None) {
         let &[place] = &*call.ops else { continue };
         let Ok(next) = u32::try_from(job.ops.len()) else { break };
-        let upload = &mut job.ops[place as usize];
+        let upload = &job.ops[place as usize];
         let Work::Copy { way: Way::H2d, bytes, .. } = upload.work else { continue };
         // In the trace it is over at once.
         let (start, compute) = (upload.end(), &machine.machine.compute);
         let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
         let takes = nanos(cycles, compute.clock);
-        let copy = Op {
-            work: Work::DeviceCopy,
-            start,
-            duration: 0,
-            takes,
-            bind: Bind::Stream,
-            host_waits: false,
-            ..upload.clone()
-        };
-        (upload.stream, upload.bind) = (idle + upload.device, Bind::Call);
-        job.ops.push(copy);
+        let copy = Op { work: Work::DeviceCopy, start, duration: 0, takes, host_waits: false, ..upload.clone() };
+        let ops = Arc::make_mut(&mut job.ops);
+        ops[place as usize].stream = idle + copy.device;
+        job.bound[place as usize].by = Bind::Call;
+        job.bound.push(Bound { by: Bind::Stream, before: None });
+        ops.push(copy);
         job.after.insert(next, vec![place]);
         call.ops.push(next);
         count += 1;
@@ -354,34 +354,35 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
     count
 }
 
-fn batch(job: &mut Job, keys: &mut [Option<CopyKey>]) -> (String, usize) {
+fn batch(job: &mut Job, keys: &mut Sparse<CopyKey>) -> (String, usize) {
     // By thread: the first copy of the row, by its operation and what it is.
     let mut rows: Vec<Option<(usize, CopyKey)>> = vec![None; job.threads.max(1)];
-    let mut count = 0;
+    let (mut gone, mut more) = (HashSet::new(), HashMap::<usize, u64>::new());
     for call in &mut job.calls {
         let Some(row) = rows.get_mut(call.thread as usize) else { continue };
         let key = match &*call.ops {
             [] if !matches!(call.kind, CallKind::Synchronize(_) | CallKind::EventRecord | CallKind::StreamWait) => {
                 continue;
             }
-            [op] => keys[*op as usize].filter(|key| key.bytes <= SMALL).map(|key| (*op as usize, key)),
+            [op] => keys.get(*op as usize).filter(|key| key.bytes <= SMALL).map(|key| (*op as usize, key)),
             _ => None,
         };
         let alike =
             |one: &CopyKey, other: &CopyKey| (one.way, one.bytes, one.memory) == (other.way, other.bytes, other.memory);
         match (*row, key) {
             (Some((first, like)), Some((place, own))) if alike(&like, &own) => {
-                if let Some(all) = &mut keys[first] {
-                    all.bytes = all.bytes.saturating_add(own.bytes);
-                }
-                keys[place] = None;
+                let more = more.entry(first).or_default();
+                *more = more.saturating_add(own.bytes);
+                gone.insert(place);
                 call.change = Change::Gone;
-                count += 1;
             }
             _ => *row = key,
         }
     }
-    ("copies of the same size and direction in a row go with the first of them".to_owned(), count)
+    let all = |place, bytes: u64| bytes.saturating_add(more.get(&place).copied().unwrap_or(0));
+    *keys = keys
+        .filter_map(|place, key| (!gone.contains(&place)).then_some(CopyKey { bytes: all(place, key.bytes), ..key }));
+    ("copies of the same size and direction in a row go with the first of them".to_owned(), gone.len())
 }
 
 fn events(job: &mut Job) -> (String, usize) {
@@ -399,12 +400,11 @@ fn events(job: &mut Job) -> (String, usize) {
     ("of events before a wait only the last is recorded".to_owned(), gone.len())
 }
 
-fn memory(job: &mut Job, keys: &mut [Option<CopyKey>], to: Memory) -> (String, usize) {
+fn memory(job: &mut Job, keys: &mut Sparse<CopyKey>, to: Memory) -> (String, usize) {
     let mut count = 0;
-    for (op, key) in job.ops.iter_mut().zip(keys) {
-        let Some(key) = key.as_mut().filter(|key| key.memory != to) else { continue };
+    for (place, key) in keys.0.iter_mut().filter(|(_, key)| key.memory != to) {
         *key = CopyKey { memory: to, pages: Pages::Warm, ..*key };
-        if let Work::Copy { memory, .. } = &mut op.work {
+        if let Work::Copy { memory, .. } = &mut Arc::make_mut(&mut job.ops)[*place as usize].work {
             *memory = to;
         }
         count += 1;

@@ -7,6 +7,7 @@ use super::{
     Ns, Way,
     copies::{CopyKey, CopyTime, Simulator, times},
     error::{MOST_KERNELS, ReplayError},
+    ops::Sparse,
     play::{
         Span,
         device::{Device, Engines, Task},
@@ -47,10 +48,10 @@ pub fn written(
         return Err(ReplayError::Kernels { kernels });
     }
     let off = MachineSpec { confidential_computing: false, ..machine.machine.of_gpu(0) };
-    let keys = keys(steps, copies);
+    let keys = Sparse::of(keys(steps, copies));
     let (times, _) = times((&format!("off {}", machine.digest), &off), &keys, simulator)?;
     let calls = simulator.known.calls.of(&format!("off {}", machine.digest), &off, simulator.go_on)?;
-    let mut copies = copies.iter().zip(times).zip(keys).map(|((copy, time), key)| (copy, time, key));
+    let mut copies = copies.iter().enumerate().map(|(place, copy)| (copy, times.get(place), keys.get(place)));
     let copies: Vec<_> = steps.iter().map(|step| if is_copy(step) { copies.next() } else { None }).collect();
     let mut writer = Writer::new(steps, &copies, calls, &off);
     while writer.goes_on() {}

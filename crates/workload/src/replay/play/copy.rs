@@ -1,6 +1,6 @@
 //! Copies between host and device.
 
-use super::{Doing, Player, Task, device::Held, moved};
+use super::{Doing, Player, Span, Task, device::Held, moved};
 use crate::{
     host::law::{After, Asked, Returns, Session, Waits},
     replay::{
@@ -31,7 +31,7 @@ impl Player<'_> {
             if matches!(self.job.ops[place as usize].work, Work::DeviceCopy) {
                 // It follows an upload that was given a stream of its own.
                 doing.end = doing.end.saturating_add(self.rules.graph(ns(self.rules.calls.launch.next), false));
-                let task = self.submitted(place, call, *doing, false);
+                let task = self.submitted(place, call, Span { start: doing.start, end: doing.end }, false);
                 self.submit(place, task);
                 continue;
             }
@@ -119,7 +119,7 @@ impl Player<'_> {
     fn excess(&self, place: u32, op: &Op, call: &Call) -> Ns {
         let model = self.times.off_call.get(place as usize).unwrap_or(Ns::MAX);
         let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
-        let waits = op.bind != Bind::Stream && op.host_waits && call.traced;
+        let waits = self.job.bound[place as usize].by != Bind::Stream && op.host_waits && call.traced;
         if waits && self.job.profiled { excess } else { 0 }
     }
 
@@ -128,8 +128,9 @@ impl Player<'_> {
         let op = &self.job.ops[place as usize];
         let date = moved(start, call.start, op.start);
         let date = if op.host_waits { date } else { self.shorter(date, start, call) };
-        let (ready, lag) = match op.bind {
-            Bind::Stream => (start.min(date), op.before.map_or(0, |before| op.start.saturating_sub(before))),
+        let bound = self.job.bound[place as usize];
+        let (ready, lag) = match bound.by {
+            Bind::Stream => (start.min(date), bound.before.map_or(0, |before| op.start.saturating_sub(before))),
             Bind::Op(..) => (start.min(date), 0),
             Bind::Call => (date, 0),
         };

@@ -25,9 +25,10 @@ use crate::{
         probe::nanos,
     },
 };
+use rustc_hash::FxHashMap as HashMap;
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, BinaryHeap, HashMap, VecDeque},
+    collections::{BTreeSet, BinaryHeap, VecDeque},
 };
 
 /// Of an engine with more slots none is ever waited for.
@@ -104,9 +105,12 @@ struct Parked {
     later: Ns,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::replay) struct Device {
+    /// What is known of those that are submitted and not done; of nodes of a graph only where they are heads.
     tasks: HashMap<u32, Task>,
+    /// Heads of which it is not known.
+    pub unknown: Vec<u32>,
     queues: Vec<VecDeque<u32>>,
     /// By queue, the engine of the last that has had its turn.
     engine_of: Vec<Option<Engine>>,
@@ -133,6 +137,8 @@ pub(in crate::replay) struct Device {
     /// By place among all operations by their ends: those that are submitted and not done, and when the others are seen to have ended.
     open: BTreeSet<u32>,
     ended: Latest,
+    /// The same in the trace.
+    traced: Latest,
     by_rank: Vec<u32>,
     /// What is seen later than it ends.
     seen: HashMap<u32, Ns>,
@@ -142,38 +148,35 @@ impl Device {
     /// With so many operations in each stream; `queues` are for those that do not wait in their streams.
     pub fn new(in_stream: &[u32], queues: usize, devices: usize, ops: usize, engines: Engines) -> Self {
         Self {
-            tasks: HashMap::new(),
             queues: vec![VecDeque::new(); in_stream.len() + queues],
             engine_of: vec![None; in_stream.len() + queues],
             streams: in_stream.iter().map(|count| Latest::new(*count as usize)).collect(),
-            heads: BinaryHeap::new(),
-            engines: HashMap::new(),
             slots: engines.slots.max(1),
             turnaround: engines.turnaround,
             sessions: vec![0; devices],
-            parked: Vec::new(),
             spans: vec![Span::default(); ops],
             done: vec![false; ops],
-            waiting: HashMap::new(),
-            woken: Vec::new(),
-            submitted: Vec::new(),
-            settled: Vec::new(),
             number: vec![0; ops],
-            open: BTreeSet::new(),
             ended: Latest::new(ops),
+            traced: Latest::new(ops),
             by_rank: vec![0; ops],
-            seen: HashMap::new(),
+            ..Self::default()
         }
     }
 
     /// Takes an operation, by its place among all.
     pub fn submit(&mut self, place: u32, task: Task) {
+        let (queue, rank_of_all) = (task.queue, task.rank_of_all);
+        self.tasks.insert(place, task);
+        self.announce(place, queue, rank_of_all);
+    }
+
+    /// The same of one that is asked for when it is a head.
+    pub fn announce(&mut self, place: u32, number: u32, rank_of_all: u32) {
         self.number[place as usize] = self.submitted.len() as u32;
         self.submitted.push(place);
-        self.open.insert(task.rank_of_all);
-        self.by_rank[task.rank_of_all as usize] = place;
-        let number = task.queue;
-        self.tasks.insert(place, task);
+        self.open.insert(rank_of_all);
+        self.by_rank[rank_of_all as usize] = place;
         let queue = &mut self.queues[number as usize];
         queue.push_back(place);
         if queue.len() == 1 {
@@ -181,10 +184,17 @@ impl Device {
         }
     }
 
+    /// Takes a head that was announced.
+    pub fn know(&mut self, place: u32, task: Task) {
+        let queue = task.queue;
+        self.tasks.insert(place, task);
+        self.look_at(queue);
+    }
+
     /// Finds out when the head of a queue is ready, or whom it waits for.
     fn look_at(&mut self, queue: u32) {
         let Some(place) = self.queues[queue as usize].front().copied() else { return };
-        let task = &self.tasks[&place];
+        let Some(task) = self.tasks.get(&place) else { return self.unknown.push(place) };
         if let Some((other, _)) = task.after.iter().find(|(other, _)| !self.done[*other as usize]) {
             self.waiting.entry(*other).or_default().push(Waiter::Queue(queue));
             return;
@@ -200,7 +210,7 @@ impl Device {
     fn ready(&self, task: &Task) -> Ns {
         let mut ready = task.ready;
         if let Some(before) = self.streams[task.stream as usize].below(task.behind) {
-            ready = ready.max(before.played.saturating_sub(task.overlap).saturating_add(task.lag));
+            ready = ready.max(before.saturating_sub(task.overlap).saturating_add(task.lag));
         }
         let ends = task.after.iter().map(|(other, later)| self.spans[*other as usize].end.saturating_add(*later));
         ends.fold(ready, Ns::max)
@@ -236,17 +246,14 @@ impl Device {
 
     /// Ends the collectives to which all ranks have come. Tells whether there was one.
     pub fn meet(&mut self, halls: &[Hall]) -> bool {
-        let before = self.parked.len();
-        let (over, parked) = std::mem::take(&mut self.parked)
-            .into_iter()
-            .partition(|parked: &Parked| halls[parked.meeting as usize].ends().is_some());
-        self.parked = parked;
-        let over: Vec<Parked> = over;
+        let over = self.parked.extract_if(.., |parked| halls[parked.meeting as usize].ends().is_some());
+        let over: Vec<Parked> = over.collect();
+        let any = !over.is_empty();
         for Parked { place, start, meeting, later } in over {
             let ends = halls[meeting as usize].ends().unwrap_or(0);
             self.ends(place, Span { start, end: ends.saturating_sub(later).max(start) });
         }
-        self.parked.len() < before
+        any
     }
 
     /// The meeting that holds it up for longest, and since when by the clock of all.
@@ -276,12 +283,12 @@ impl Device {
         if let Some(held) = task.session {
             self.sessions[task.device as usize] = span.end.saturating_add(held.after);
         }
-        let both = Both { played: span.end, traced: task.traced };
-        self.streams[task.stream as usize].put(task.rank, both);
+        self.streams[task.stream as usize].put(task.rank, span.end);
         if task.seen > 0 {
             self.seen.insert(place, task.seen);
         }
-        self.ended.put(task.rank_of_all, Both { played: span.end.saturating_add(task.seen), ..both });
+        self.ended.put(task.rank_of_all, span.end.saturating_add(task.seen));
+        self.traced.put(task.rank_of_all, task.traced);
         self.open.remove(&task.rank_of_all);
         self.queues[task.queue as usize].pop_front();
         self.engine_of[task.queue as usize] = task.engine;
@@ -322,7 +329,10 @@ impl Device {
     pub fn ended_by(&self, ranks: u32) -> Result<Both, u32> {
         match self.open.range(..ranks).next() {
             Some(rank) => Err(self.by_rank[*rank as usize]),
-            None => Ok(self.ended.below(ranks).unwrap_or_default()),
+            None => {
+                let [played, traced] = [&self.ended, &self.traced].map(|dates| dates.below(ranks).unwrap_or(0));
+                Ok(Both { played, traced })
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Launches of kernels and graphs, fills, and copies within the device.
 
-use super::{Doing, Player, Task, moved};
+use super::{Doing, Player, Span, Task, moved};
 use crate::{
     host::law::{After, Asked},
     replay::{
@@ -10,7 +10,7 @@ use crate::{
     },
     workload::trace::CallKind,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A launch with at least so many operations waiting may have been held up by the queue.
 const WAITING: usize = 256;
@@ -46,13 +46,17 @@ impl Player<'_> {
         let [_, gap] = self.rules.node_gaps();
         let takes = call.ops.iter().map(|op| self.job.ops[*op as usize].takes.saturating_add(gap));
         let holds = (graph && !self.job.profiled).then(|| takes.fold(0, Ns::saturating_add));
-        for (number, place) in call.ops.iter().enumerate() {
-            let node = graph && number > 0;
-            let mut task = self.submitted(*place, call, *doing, node);
-            if holds.is_some() {
-                (task.engine, task.holds) = (task.engine.filter(|_| !node), holds);
+        let made = Span { start: doing.start, end: doing.end };
+        self.graphs.extend(graph.then_some((place, (made, holds))));
+        for (number, op) in call.ops.iter().enumerate() {
+            if graph && number > 0 {
+                self.note(*op);
+                let Op { stream, rank_of_all, .. } = self.job.ops[*op as usize];
+                self.device.announce(*op, stream, rank_of_all);
+            } else {
+                let task = self.submitted(*op, call, made, false);
+                self.submit(*op, Task { holds, ..task });
             }
-            self.submit(*place, task);
         }
         self.begins(call);
         if !self.job.profiled && call.kind == (CallKind::Copy { blocking: true }) {
@@ -62,11 +66,20 @@ impl Player<'_> {
         Ok(doing.end)
     }
 
+    /// A node that is next in its stream: only now, as there may be a million.
+    pub(super) fn node(&self, place: u32) -> Task {
+        let call = self.habits.call_of[place as usize];
+        let (made, holds) = self.graphs[&call];
+        let task = self.submitted(place, &self.job.calls[call as usize], made, true);
+        // All of a graph that was written is in the slot of its first node.
+        Task { engine: task.engine.filter(|_| holds.is_none()), holds, ..task }
+    }
+
     /// An operation whose call lies within a synchronisation that runs from `start`.
     pub(super) fn within(&self, place: u32, call: &Call, start: Ns) -> Task {
         let op = &self.job.ops[place as usize];
         let ready = moved(start, call.start, op.start);
-        Task { ready, lag: self.lag(op), ..self.on_device(place) }
+        Task { ready, lag: self.lag(place), ..self.on_device(place) }
     }
 
     /// How long the call takes, if the queue has room.
@@ -96,27 +109,28 @@ impl Player<'_> {
     }
 
     /// An operation whose call is made then.
-    pub(super) fn submitted(&self, place: u32, call: &Call, Doing { start, end, .. }: Doing, node: bool) -> Task {
+    pub(super) fn submitted(&self, place: u32, call: &Call, Span { start, end }: Span, node: bool) -> Task {
         let op = &self.job.ops[place as usize];
         let after = self.others(place);
-        let (ready, lag) = match op.bind {
+        let (ready, lag) = match self.job.bound[place as usize].by {
             _ if !self.job.profiled && self.rules.simulated => {
-                let lag = if node { self.node_lag(op) } else { self.rules.gap() };
+                let lag = if node { self.node_lag(place) } else { self.rules.gap() };
                 let submission =
                     if op.work == Work::DeviceCopy { self.rules.submission_off() } else { self.rules.submission() };
                 (end.saturating_add(submission), lag)
             }
-            Bind::Op(..) => (self.ready(op, call, start, end).min(end), 0),
-            _ => (self.ready(op, call, start, end), self.lag(op)),
+            Bind::Op(..) => (self.ready(place, call, start, end).min(end), 0),
+            _ => (self.ready(place, call, start, end), self.lag(place)),
         };
         Task { ready, lag, after, ..self.on_device(place) }
     }
 
     /// When its call lets an operation begin.
-    fn ready(&self, op: &Op, call: &Call, start: Ns, end: Ns) -> Ns {
+    fn ready(&self, place: u32, call: &Call, start: Ns, end: Ns) -> Ns {
+        let op = &self.job.ops[place as usize];
         let latency = op.start.saturating_sub(call.start);
         let submitted = end.saturating_add(self.rules.submission());
-        let by_call = op.bind == Bind::Call;
+        let by_call = self.job.bound[place as usize].by == Bind::Call;
         if self.rules.slow_launches() {
             let unexplained = latency.saturating_sub(call.duration).saturating_sub(JITTER);
             return submitted.saturating_add(if by_call { unexplained } else { 0 });
@@ -132,16 +146,18 @@ impl Player<'_> {
     }
 
     /// The same within a graph.
-    fn node_lag(&self, op: &Op) -> Ns {
+    fn node_lag(&self, place: u32) -> Ns {
+        let (op, before) = (&self.job.ops[place as usize], self.job.bound[place as usize].before);
         let [off, own] = self.rules.node_gaps();
-        let lag = op.before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
+        let lag = before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
         lag.saturating_add(own.saturating_sub(off))
     }
 
     /// From the end of the operation before to this one, in its stream.
-    fn lag(&self, op: &Op) -> Ns {
-        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(op.before.unwrap_or(0)));
-        let lag = if op.bind == Bind::Stream { lag } else { lag.min(off) };
+    fn lag(&self, place: u32) -> Ns {
+        let (op, bound) = (&self.job.ops[place as usize], self.job.bound[place as usize]);
+        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(bound.before.unwrap_or(0)));
+        let lag = if bound.by == Bind::Stream { lag } else { lag.min(off) };
         lag.saturating_add(self.rules.gap().saturating_sub(off))
     }
 
@@ -181,7 +197,7 @@ impl Queues {
     /// A launch is held up if it takes long, and many operations of its stream have not begun when it returns.
     pub fn of(job: &Job, usual: &HashMap<u32, (Ns, Ns)>) -> Self {
         let mut begun: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
-        let (mut held_up, mut deepest) = (HashMap::new(), 0);
+        let (mut held_up, mut deepest) = (HashMap::default(), 0);
         for (place, call) in job.calls.iter().enumerate() {
             let Some(op) = call.ops.first().map(|op| &job.ops[*op as usize]) else { continue };
             if matches!(call.kind, CallKind::Synchronize(_)) {

@@ -26,10 +26,8 @@ use super::{
 use crate::workload::trace::CallKind;
 use device::{Device, Engines, Task};
 use plain::HostMemory;
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap, HashSet},
-};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// From this gap on, a thread that begins right after a call of another thread has waited for it.
 const HAND_OVER: Ns = 50_000;
@@ -124,6 +122,8 @@ struct Habits {
     usual: HashMap<u32, (Ns, Ns)>,
     /// What is known of the queues of launches.
     queues: launch::Queues,
+    /// By operation, its call.
+    call_of: Vec<u32>,
     /// By call that begins after one of another thread: that one.
     follows: HashMap<u32, u32>,
     /// When operations that have a call began in the trace, and which it was, if some have none.
@@ -162,6 +162,8 @@ struct Player<'a> {
     habits: Habits,
     threads: Vec<Thread>,
     device: Device,
+    /// By call that launches a graph: when it was made, and how long its nodes hold a slot.
+    graphs: HashMap<u32, (Span, Option<Ns>)>,
     /// Calls that begin at a date that is known, with their threads.
     coming: BinaryHeap<Reverse<(Ns, u32, u32)>>,
     /// By call that has not returned: threads that begin after it.
@@ -220,8 +222,9 @@ impl<'a> Player<'a> {
             times,
             habits: Habits::of(job),
             device: Device::new(&job.in_stream, job.threads, job.devices, job.ops.len(), engines),
+            graphs: HashMap::default(),
             coming: BinaryHeap::new(),
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             calls: vec![Span::default(); job.calls.len()],
             returned: vec![false; job.calls.len()],
             begun: vec![Vec::new(); job.streams],
@@ -229,8 +232,8 @@ impl<'a> Player<'a> {
             pending: 0,
             event: None,
             kept: None,
-            names_seen: HashSet::new(),
-            functions_seen: HashSet::new(),
+            names_seen: HashSet::default(),
+            functions_seen: HashSet::default(),
             memory: HostMemory::of(job),
             threads,
         };
@@ -245,6 +248,9 @@ impl<'a> Player<'a> {
             while let Some(thread) = self.device.woken.pop() {
                 goes_on = true;
                 self.go_on(thread);
+            }
+            while let Some(place) = self.device.unknown.pop() {
+                self.device.know(place, self.node(place));
             }
             let call = self.coming.peek().map(|Reverse((date, ..))| *date);
             match (call, self.device.next()) {
@@ -337,7 +343,7 @@ impl<'a> Player<'a> {
             stream: op.stream,
             rank: op.rank,
             behind: op.behind,
-            overlap: op.before.map_or(0, |before| before.saturating_sub(op.start)),
+            overlap: self.job.bound[place as usize].before.map_or(0, |before| before.saturating_sub(op.start)),
             device: op.device,
             rank_of_all: op.rank_of_all,
             traced: op.end(),
@@ -346,9 +352,15 @@ impl<'a> Player<'a> {
     }
 
     fn submit(&mut self, place: u32, task: Task) {
-        self.last_of[task.stream as usize] = Some(place);
-        self.pending = self.pending.max(task.traced);
+        self.note(place);
         self.device.submit(place, task);
+    }
+
+    /// Notes that an operation is submitted.
+    fn note(&mut self, place: u32) {
+        let op = &self.job.ops[place as usize];
+        self.last_of[op.stream as usize] = Some(place);
+        self.pending = self.pending.max(op.end());
     }
 
     /// Notes that the operations of a call are submitted, for the queue of their stream.
@@ -411,7 +423,8 @@ impl<'a> Player<'a> {
             let gap = self.rules.gap().saturating_sub(if copies { self.rules.sooner } else { 0 });
             (*other, if self.job.profiled || !self.rules.simulated { apart.min(gap) } else { gap })
         });
-        let found = if let Bind::Op(other, later) = op.bind { Some((other, later)) } else { None };
+        let found =
+            if let Bind::Op(other, later) = self.job.bound[place as usize].by { Some((other, later)) } else { None };
         known.chain(found.filter(|_| self.job.profiled || !self.rules.simulated)).collect()
     }
 }
@@ -422,7 +435,7 @@ const fn is_launch(kind: CallKind) -> bool {
 
 impl Habits {
     fn of(job: &Job) -> Self {
-        let mut durations: HashMap<u32, Vec<Ns>> = HashMap::new();
+        let mut durations: HashMap<u32, Vec<Ns>> = HashMap::default();
         for call in &job.calls {
             durations.entry(call.name).or_default().push(call.duration);
         }
@@ -432,6 +445,10 @@ impl Habits {
         });
         let usual: HashMap<u32, (Ns, Ns)> = usual.collect();
         let queues = launch::Queues::of(job, &usual);
+        let mut call_of = vec![0; job.ops.len()];
+        for (call, number) in job.calls.iter().zip(0..) {
+            call.ops.iter().for_each(|op| call_of[*op as usize] = number);
+        }
         let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
         let alone = job.calls.iter().any(|call| !call.traced);
         let mut starts: Vec<(Ns, u32)> = Vec::new();
@@ -440,7 +457,7 @@ impl Habits {
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, follows: follows(job), starts, never_waits }
+        Self { usual, queues, call_of, follows: follows(job), starts, never_waits }
     }
 }
 
@@ -448,7 +465,7 @@ impl Habits {
 fn follows(job: &Job) -> HashMap<u32, u32> {
     let mut free: Vec<Option<Ns>> = vec![None; job.threads];
     let mut last: Option<(Ns, u32)> = None;
-    let mut follows = HashMap::new();
+    let mut follows = HashMap::default();
     for (call, place) in job.calls.iter().zip(0..) {
         let own = free[call.thread as usize].replace(call.end());
         if let Some((returned, other)) = last.filter(|(returned, _)| *returned <= call.start) {

@@ -59,7 +59,7 @@ function programs({ choices, kept, keep }) {
     const off = runs[0];
     const together = rows.find((row) => row.name === [...choices.changes].map((one) => one.name).filter((name) => state.changes.has(name)).join("+"));
     if (together && off.ns && !uneven) runs.push({ name: `cc, ${together.name}`, ns: together.step_ns ?? together.ns, over: (together.step_ns ?? together.ns) / off.ns, same: together.off_step_ns });
-    const says = (value, show) => (value === null || value === undefined ? "" : show(value));
+    const says = (value, show) => (value === null || value === undefined ? "not known" : show(value));
     const tiles = runs.map((run) => tile(nanos(run.ns), run === off ? `${run.name}: ${looped ? "a step" : "the run"} without CC` : `${run.name}: ${run.over ? times(run.over) : "not known"}${run.same ? ` of off; off with the same takes ${nanos(run.same)}` : ""}`));
     const loss = answer.breakdown.filter((share) => (share.per_step_ns ?? share.ns) > 0).sort((a, b) => (b.per_step_ns ?? b.ns) - (a.per_step_ns ?? a.ns))[0];
     return [
@@ -101,7 +101,7 @@ function programs({ choices, kept, keep }) {
   draw();
   const file = el("input", { type: "file", id: "profile", multiple: true, "aria-label": "choose profiles", change: () => take(file.files) });
   const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
-  const zone = el("div", { class: "drop", id: "drop", dragover: over, dragleave: over, drop: (event) => { over(event); take(event.dataTransfer.files); } },
+  const zone = el("div", { class: "drop", id: "drop", dragover: over, dragleave: over, drop: (event) => { over(event); file.files = event.dataTransfer.files; take(file.files); } },
     el("p", {}, "Drop a profile here that was taken without CC (PyTorch profiler, Nsight Systems, Chakra), or choose one. Several files are ranks of one job. They stay on this computer."), file);
   const field = (label, name, hint) => {
     const input = el("input", { type: "text", class: "value", id: `program-${name}`, placeholder: hint, value: state[name], change: () => { state[name] = input.value.trim(); changed(); } });
