@@ -72,7 +72,7 @@ fn ask(trace: &Trace, machines: &[Resolved]) -> Asked {
     let simulator =
         Simulator { threads: 2, go_on: &go_on, progress: &|| (), known: &known, sample: None, end: End::Middle };
     let question = Question::new(&job, &base, simulator).unwrap();
-    let copies: Vec<usize> = (0..job.ops.len()).filter(|place| question.keys[*place].is_some()).collect();
+    let copies: Vec<usize> = question.keys.0.iter().map(|(place, _)| *place as usize).collect();
     let mut asked = Asked { replayed: Vec::new(), workload: String::new(), caches: Vec::new() };
     asked.workload = import(&job, &question.keys, "it").unwrap();
     for machine in machines {
@@ -84,9 +84,9 @@ fn ask(trace: &Trace, machines: &[Resolved]) -> Asked {
         let each = copies.iter().map(|place| (played.ops[*place].duration(), call(*place)));
         asked.replayed.push((each.collect(), played.device_time()));
         let alone = |pages: Pages| {
-            let keys: Vec<_> = question.keys.iter().map(|key| key.map(|key| CopyKey { pages, ..key })).collect();
+            let keys = question.keys.filter_map(|_, key| Some(CopyKey { pages, ..key }));
             let (all, _) = times((&machine.digest, &machine.machine.of_gpu(0)), &keys, simulator).unwrap();
-            all.into_iter().flatten().map(|time| time.call()).collect::<Vec<_>>()
+            all.0.into_iter().map(|(_, time)| time.call()).collect::<Vec<_>>()
         };
         let (warm, cold) = (alone(Pages::Warm), alone(Pages::Cold));
         asked.caches.push(warm.iter().zip(cold).map(|(warm, cold)| warm.abs_diff(cold)).collect());

@@ -33,7 +33,7 @@ pub fn profile(input: &[u8]) {
         assert_eq!((played.calls.len(), played.ops.len()), (job.calls.len(), job.ops.len()));
         assert!(played.calls.iter().chain(&played.ops).all(|span| span.start <= span.end));
     }
-    let keys = Sparse::default();
+    let keys = Sparse(Vec::new());
     let _ = import(&job, &keys, "in");
 }
 

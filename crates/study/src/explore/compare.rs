@@ -482,7 +482,7 @@ mod tests {
         assert_eq!(number(0, &H2D_BYTES), Some(f64::from(16 << 20)));
         assert!(number(0, &EXPOSURE) == Some(0.0) && number(1, &EXPOSURE) > Some(0.0));
         assert!(number(0, &IDLE) < number(1, &IDLE));
-        assert_eq!(all[1].rows()[0].get(&LIMITED_BY).shown(), "cipher.seal_rate");
+        assert_eq!(all[1].rows()[0].get(&BUSIEST).shown(), "host.cipher busy");
     }
 
     #[test]
