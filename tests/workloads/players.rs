@@ -248,6 +248,19 @@ fn uploads_that_return_early_arrive_with_every_tag_right() {
     }
 }
 
+#[test]
+fn an_upload_that_returns_early_does_so_in_both() {
+    let machine = Layers::new("h100-nvl-tdx").set("driver.pageable_upload=returns").resolve().unwrap();
+    for bytes in [4 << 10, 64 << 10, 100 << 10, 1 << 20] {
+        let copy = Copy { gpu: 0, direction: Direction::H2d, bytes, memory: Memory::Pageable };
+        let stream = "a".to_owned();
+        let upload = WorkloadStep::Copy { gpu: 0, stream, buffer: None, pages: Pages::Warm, blocking: false };
+        let steps = [upload, WorkloadStep::Sync { gpu: 0, stream: None }];
+        let found = both(&steps, &[copy], &machine, true, Planted::Nothing);
+        assert!(found.len() > 1 && found.iter().all(|both| both.apart() <= 1.0), "{bytes}: {found:?}");
+    }
+}
+
 /// The first difference of a random program, if there is one.
 fn difference(acts: &[Act], machine: &Resolved, secure: bool, planted: Planted) -> Option<String> {
     let (steps, copies) = program(acts);

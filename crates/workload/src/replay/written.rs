@@ -350,10 +350,10 @@ impl<'a> Writer<'a> {
         };
         let asked = Asked::Copy { way: copy.direction, memory: copy.memory, blocking };
         let waits = law(asked, Knobs::default()).host == Returns::StreamDone;
-        let called = if waits { "cudaMemcpy" } else { "cudaMemcpyAsync" };
+        let called = if blocking { "cudaMemcpy" } else { "cudaMemcpyAsync" };
         let time = time.unwrap_or_else(|| self.within(copy.bytes));
         let returns = if waits { time.call() } else { time.returns };
-        let (number, _) = self.call(thread, called, CallKind::Copy { blocking: waits }, returns);
+        let (number, _) = self.call(thread, called, CallKind::Copy { blocking }, returns);
         let start = self.own[thread].now.saturating_sub(returns);
         let kind = DeviceKind::Copy { direction, bytes: copy.bytes, source: memory(from), target: memory(to) };
         let within = copy.direction == Towards::D2d;
