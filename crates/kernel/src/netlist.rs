@@ -19,7 +19,12 @@ use super::{
     wire::{Rx, Tx, Wire},
 };
 use crate::units::Femtos;
-use std::{cell::RefCell, collections::BTreeSet, marker::PhantomData, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
+    rc::Rc,
+};
 use thiserror::Error;
 
 /// A unit as the kernel knows it, or a part of one that has an account of its own.
@@ -305,6 +310,16 @@ impl Netlist {
     /// The places among the [accounts](Self::accounts) of units that have none in addition to those of their parts.
     pub fn only_parts(&self) -> BTreeSet<usize> {
         self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
+    }
+
+    /// By parameter that units are [bounded](super::Unit::bounded) by: the most that any of them asked for.
+    pub fn bounded(&self) -> BTreeMap<&'static str, u64> {
+        let mut most = BTreeMap::new();
+        let mut show = |parameter, asked: u64| {
+            most.entry(parameter).and_modify(|most: &mut u64| *most = asked.max(*most)).or_insert(asked);
+        };
+        self.units.iter().for_each(|unit| unit.bounded(&mut show));
+        most
     }
 
     /// What went wrong, unit by unit, in words.

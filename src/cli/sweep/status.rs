@@ -2,7 +2,7 @@
 
 use super::{Failure, array::array};
 use crate::cli::output;
-use crate::explore::sweep::{ShardStatus, SweepStatus};
+use crate::explore::sweep::{Origins, ShardStatus, SweepStatus};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -45,6 +45,7 @@ fn text(status: &SweepStatus) -> String {
     if *refused > 0 {
         text += &format!("; {refused} of those done have no figures");
     }
+    text += &origins(status.origins);
     text.push('\n');
     if let Some(ShardStatus { count, missing }) = &status.shards {
         text += &match missing.len() {
@@ -64,6 +65,18 @@ fn text(status: &SweepStatus) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Where figures are from, behind what is said of points.
+pub(super) fn origins(Origins { simulated, shared, certified }: Origins) -> String {
+    let mut text = format!("; {simulated} simulated");
+    if shared > 0 {
+        text += &format!(", {shared} had the simulation of another with equal work");
+    }
+    if certified > 0 {
+        text += &format!(", {certified} certified");
+    }
+    if simulated + shared + certified > 0 { text } else { String::new() }
 }
 
 fn shown(missing: &[u32]) -> String {

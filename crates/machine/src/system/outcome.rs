@@ -9,7 +9,7 @@ use crate::{
     units::{Femtos, Frequency},
 };
 use serde::{Deserialize, Serialize, Serializer};
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 use thiserror::Error;
 
 #[derive(Debug, Clone)]
@@ -252,6 +252,9 @@ pub struct Outcome {
     pub cancelled: Vec<(usize, usize)>,
     /// Ticks of units: the host's work.
     pub ticks: u64,
+    /// By parameters that units are [bounded](crate::sim::Unit::bounded) by: the most that was asked of them. A machine in which each of these has so much or
+    /// more, as the own one has, does the same.
+    pub bounded: BTreeMap<&'static str, u64>,
 }
 
 impl Outcome {

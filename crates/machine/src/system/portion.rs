@@ -19,6 +19,7 @@ use crate::{
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// The report of a netlist that holds a machine, or what is below some of its root complexes.
 #[derive(Default)]
@@ -37,6 +38,7 @@ pub(super) struct Portion {
     /// Copies by their places, and what of them was written again.
     again: Vec<(usize, String)>,
     faults: Vec<Effect>,
+    bounded: BTreeMap<&'static str, u64>,
 }
 
 impl Portion {
@@ -60,6 +62,7 @@ impl Portion {
             errors: netlist.errors(),
             again: again(system),
             faults: netlist.effects(),
+            bounded: netlist.bounded(),
         }
     }
 
@@ -78,6 +81,10 @@ impl Portion {
             all.errors.extend(one.errors);
             all.again.extend(one.again);
             all.faults.extend(one.faults);
+            for (parameter, asked) in one.bounded {
+                let most = all.bounded.entry(parameter).or_default();
+                *most = asked.max(*most);
+            }
         }
         all
     }
@@ -103,6 +110,7 @@ impl Portion {
             cancelled: faults::cancelled(injections, &self.faults),
             faults: self.faults,
             ticks: self.ticks,
+            bounded: self.bounded,
         }
     }
 }

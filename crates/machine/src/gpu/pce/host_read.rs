@@ -9,7 +9,7 @@ use crate::{
         packet::{Kind, Tlp},
         root_complex::ECRC,
     },
-    sim::{Activity, ErrorSignal, Now, Signals, Stall, Wake},
+    sim::{Activity, ErrorSignal, Now, Room, Signals, Stall, Wake},
 };
 
 #[derive(Debug, Default)]
@@ -37,6 +37,7 @@ pub(super) struct Slots {
     tags: u16,
     /// What one waits for that finds them full: tags, or fewer reads outstanding.
     bound: Stall,
+    room: Room,
     /// A place for each read that may be outstanding.
     slots: Vec<Slot>,
     /// Number of the oldest read's tag, its place, and how many there are.
@@ -51,7 +52,8 @@ impl Slots {
         let count = (outstanding as usize).min(tags.into());
         let slots = std::iter::repeat_with(Slot::default).take(count).collect();
         let bound = if u32::from(tags) < outstanding { Stall::ReadTags } else { Stall::OutstandingReads };
-        Self { first_tag, tags, bound, slots, oldest_tag: 0, oldest: 0, count: 0 }
+        let room = Room::new(count as u64);
+        Self { first_tag, tags, bound, room, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
     pub const fn outstanding(&self) -> usize {
@@ -60,8 +62,13 @@ impl Slots {
 
     /// Whether no more reads may be outstanding.
     #[inline]
-    const fn full(&self) -> bool {
-        self.count == self.slots.len()
+    fn full(&self) -> bool {
+        !self.room.holds(self.count as u64 + 1)
+    }
+
+    /// The most reads that were to be outstanding. Where that is one more than there are tags, these are what bounds them, for each bound of so many or more.
+    pub const fn asked(&self) -> u64 {
+        self.room.asked()
     }
 
     /// The place so many behind the oldest.

@@ -6,8 +6,10 @@ use super::folder::Folder;
 use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
 use super::table::{Table, TableError, TableWriter, columns, values};
+use super::visits::Visits;
 use crate::sim::Control;
-use crate::table::{Point, PointRow};
+use crate::table::{Origin, Point, PointRow};
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -32,6 +34,28 @@ pub struct Tabled {
     pub reasons: Vec<Reason>,
     /// Points that have not run.
     pub missing: u64,
+    pub origins: Origins,
+}
+
+/// How many points have their figures from where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Origins {
+    pub simulated: u64,
+    /// Of another point with equal work.
+    pub shared: u64,
+    /// Of another point, which was bounded otherwise and has certified that this makes no difference.
+    pub certified: u64,
+}
+
+impl Origins {
+    pub(super) const fn count(&mut self, origin: Option<Origin>) {
+        match origin {
+            Some(Origin::Simulated) => self.simulated += 1,
+            Some(Origin::Shared) => self.shared += 1,
+            Some(Origin::Certified) => self.certified += 1,
+            None => {}
+        }
+    }
 }
 
 /// Why points have no figures.
@@ -90,12 +114,11 @@ impl Study {
         observer: &(dyn Fn() -> Control + Sync),
         done: &(dyn Fn() + Sync),
     ) -> Result<(), Ended> {
-        let (points, folder) = (Mutex::new(self.points_of(folder)?), Mutex::new(folder));
+        let (points, folder) = (self.points_of(folder)?, Mutex::new(folder));
+        let missing = |point: &Point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id);
+        let visits = Mutex::new(Visits::new(self, points.filter(missing)));
         let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
-        let next = || {
-            let mut points = points.lock().unwrap_or_else(PoisonError::into_inner);
-            points.find(|point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id))
-        };
+        let next = |group: &mut usize| visits.lock().unwrap_or_else(PoisonError::into_inner).next(group);
         let one = |point| -> Result<(), Ended> {
             let row = self.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
             folder.lock().unwrap_or_else(PoisonError::into_inner).add(&row).map_err(Ended::Folder)?;
@@ -103,7 +126,9 @@ impl Study {
             Ok(())
         };
         let worker = || {
-            while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next()) {
+            let mut group = usize::MAX;
+            while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next(&mut group))
+            {
                 if let Err(ended) = one(point) {
                     over.store(true, Ordering::Relaxed);
                     reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(ended);
@@ -132,6 +157,7 @@ impl Study {
             let row = PointRow { point, ..row };
             writer.add(&row)?;
             tabled.rows += 1;
+            tabled.origins.count(row.origin);
             row.error.into_iter().for_each(|message| tabled.refuse(message));
         }
         writer.finish()?;
