@@ -334,7 +334,7 @@ pub(super) mod tests {
             faults: vec![Effect::Struck { time: Femtos(0), transfer: 1, flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,
-            bounded: std::collections::BTreeMap::new(),
+            bounded: Vec::new(),
         }
     }
 

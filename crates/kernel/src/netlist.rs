@@ -19,12 +19,7 @@ use super::{
     wire::{Rx, Tx, Wire},
 };
 use crate::units::Femtos;
-use std::{
-    cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
-    marker::PhantomData,
-    rc::Rc,
-};
+use std::{cell::RefCell, collections::BTreeSet, marker::PhantomData, rc::Rc};
 use thiserror::Error;
 
 /// A unit as the kernel knows it, or a part of one that has an account of its own.
@@ -312,14 +307,11 @@ impl Netlist {
         self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
     }
 
-    /// By parameter that units are [bounded](super::Unit::bounded) by: the most that any of them asked for.
-    pub fn bounded(&self) -> BTreeMap<&'static str, u64> {
-        let mut most = BTreeMap::new();
-        let mut show = |parameter, asked: u64| {
-            most.entry(parameter).and_modify(|most: &mut u64| *most = asked.max(*most)).or_insert(asked);
-        };
-        self.units.iter().for_each(|unit| unit.bounded(&mut show));
-        most
+    /// What units say of the parameters that [bound](super::Unit::bounded) them.
+    pub fn bounded(&self) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        self.units.iter().for_each(|unit| unit.bounded(&mut |parameter, asked| all.push((parameter, asked))));
+        all
     }
 
     /// What went wrong, unit by unit, in words.

@@ -426,7 +426,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if refused > 0 {
         text += &format!("; {refused} of them have no figures (column error says why)");
     }
-    text += &status::origins(origins);
+    text += &status::origins(&origins);
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }

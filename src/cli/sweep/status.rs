@@ -45,7 +45,7 @@ fn text(status: &SweepStatus) -> String {
     if *refused > 0 {
         text += &format!("; {refused} of those done have no figures");
     }
-    text += &origins(status.origins);
+    text += &origins(&status.origins);
     text.push('\n');
     if let Some(ShardStatus { count, missing }) = &status.shards {
         text += &match missing.len() {
@@ -68,15 +68,9 @@ fn text(status: &SweepStatus) -> String {
 }
 
 /// Where figures are from, behind what is said of points.
-pub(super) fn origins(Origins { simulated, shared, certified }: Origins) -> String {
-    let mut text = format!("; {simulated} simulated");
-    if shared > 0 {
-        text += &format!(", {shared} had the simulation of another with equal work");
-    }
-    if certified > 0 {
-        text += &format!(", {certified} certified");
-    }
-    if simulated + shared + certified > 0 { text } else { String::new() }
+pub(super) fn origins(origins: &Origins) -> String {
+    let shown = origins.iter().map(|(origin, points)| format!("{points} {}", origin.name())).collect::<Vec<_>>();
+    if shown.is_empty() { String::new() } else { format!("; {}", shown.join(", ")) }
 }
 
 fn shown(missing: &[u32]) -> String {

@@ -18,22 +18,3 @@ impl MachineSpec {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::{
-        config::{Layers, fields},
-        sim::Control,
-        system::{self, Request},
-    };
-
-    #[test]
-    fn units_are_bounded_by_these_and_no_others_and_all_are_parameters() {
-        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
-        let mut bounds: Vec<_> = machine.clone().take_bounds().into_iter().map(|(name, _)| name).collect();
-        bounds.sort_unstable();
-        let outcome = system::run(&machine, Request::h2d(64 << 10), &mut |_| Control::Continue).unwrap();
-        assert!(outcome.bounded.keys().eq(&bounds), "{:?}", outcome.bounded);
-        assert!(bounds.iter().all(|bound| fields().iter().any(|field| field.path == *bound)));
-    }
-}

@@ -19,7 +19,6 @@ use crate::{
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 
 /// The report of a netlist that holds a machine, or what is below some of its root complexes.
 #[derive(Default)]
@@ -38,7 +37,7 @@ pub(super) struct Portion {
     /// Copies by their places, and what of them was written again.
     again: Vec<(usize, String)>,
     faults: Vec<Effect>,
-    bounded: BTreeMap<&'static str, u64>,
+    bounded: Vec<(&'static str, u64)>,
 }
 
 impl Portion {
@@ -81,10 +80,7 @@ impl Portion {
             all.errors.extend(one.errors);
             all.again.extend(one.again);
             all.faults.extend(one.faults);
-            for (parameter, asked) in one.bounded {
-                let most = all.bounded.entry(parameter).or_default();
-                *most = asked.max(*most);
-            }
+            all.bounded.extend(one.bounded);
         }
         all
     }
@@ -95,6 +91,9 @@ impl Portion {
         self.channels.sort_by(|a, b| a.name.cmp(&b.name));
         self.units.extend(self.meters);
         self.errors.sort_by_key(|error| error.signalled.first);
+        // Of each parameter the most.
+        self.bounded.sort_unstable_by(|one, other| other.cmp(one));
+        self.bounded.dedup_by_key(|(parameter, _)| *parameter);
         self.again.sort();
         let again = self.again.iter().map(|(copy, again)| format!("of copy {} {again}", copy + 1));
         self.incidents.extend(again);

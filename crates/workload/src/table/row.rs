@@ -24,15 +24,17 @@ impl Point {
     }
 }
 
-/// Where a point's figures are from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    Simulated,
-    /// The simulation of a point with equal work.
-    Shared,
-    /// The simulation of a point with other bounds, which certifies that it is that of this one, too.
-    Certified,
+crate::units::named! {
+    /// Where a point's figures are from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Origin {
+        Simulated = "simulated",
+        /// The simulation of a point with equal work.
+        Shared = "shared",
+        /// The simulation of a point with other bounds, which certifies that it is that of this one, too.
+        Certified = "certified",
+    }
 }
 
 /// What came of a point. It is written and read here and not where it is asked for: a sweep does both for each point.

@@ -37,7 +37,8 @@ pub(super) struct Slots {
     tags: u16,
     /// What one waits for that finds them full: tags, or fewer reads outstanding.
     bound: Stall,
-    room: Room,
+    /// Where one more than there are tags was asked for, tags bound each run with so many reads or more.
+    pub room: Room,
     /// A place for each read that may be outstanding.
     slots: Vec<Slot>,
     /// Number of the oldest read's tag, its place, and how many there are.
@@ -64,11 +65,6 @@ impl Slots {
     #[inline]
     fn full(&self) -> bool {
         !self.room.holds(self.count as u64 + 1)
-    }
-
-    /// The most reads that were to be outstanding. Where that is one more than there are tags, these are what bounds them, for each bound of so many or more.
-    pub const fn asked(&self) -> u64 {
-        self.room.asked()
     }
 
     /// The place so many behind the oldest.

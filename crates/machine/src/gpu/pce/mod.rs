@@ -535,9 +535,9 @@ impl Unit for Pce {
     }
 
     fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        show("copy_engine.outstanding_reads", self.slots.asked());
+        show("copy_engine.outstanding_reads", self.slots.room.asked());
         if self.spec.copy_engine.quarantine_sharers() == Sharers::Pce {
-            show("tag_queue.quarantine", self.quarantine.asked());
+            show("tag_queue.quarantine", self.quarantine.room.asked());
         }
     }
 

@@ -65,7 +65,7 @@ impl Held {
 /// The room of a PCE for plaintext that waits.
 #[derive(Debug)]
 pub(super) struct Quarantine {
-    room: Room,
+    pub room: Room,
     reserved: u64,
     /// The most that was reserved.
     most_reserved: u64,
@@ -99,11 +99,6 @@ impl Quarantine {
     pub fn lacks_room(&self, held: &Held, bytes: u64) -> bool {
         let need = || self.reserved + bytes.saturating_sub(self.ahead);
         held.waits && held.share.is_none() && !self.room.holds(need())
-    }
-
-    /// The most bytes that were to be reserved.
-    pub const fn asked(&self) -> u64 {
-        self.room.asked()
     }
 
     /// Takes room for so many bytes of a transfer, if they are to wait.

@@ -415,7 +415,7 @@ impl Unit for Port {
     }
 
     fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        show("link.replay_tlps", self.transmitter.buffer.asked());
+        show("link.replay_tlps", self.transmitter.buffer.room.asked());
     }
 
     fn incidents(&self) -> Vec<String> {

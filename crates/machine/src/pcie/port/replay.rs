@@ -19,7 +19,8 @@ pub(super) const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: Ring<Tlp>,
-    room: Room,
+    /// For TLPs.
+    pub(super) room: Room,
     next_sequence: u16,
     /// Place of the next TLP to send again.
     again: Option<usize>,
@@ -49,11 +50,6 @@ impl ReplayBuffer {
     #[inline]
     pub fn is_full(&self) -> bool {
         !self.room.holds(self.tlps.len() as u64 + 1)
-    }
-
-    /// The most TLPs that it was asked to hold.
-    pub const fn asked(&self) -> u64 {
-        self.room.asked()
     }
 
     /// Whether TLPs are to be sent again.

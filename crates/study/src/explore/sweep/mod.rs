@@ -36,9 +36,6 @@ mod study;
 mod table;
 mod visits;
 
-#[cfg(test)]
-mod tests;
-
 pub use crate::table::PointId;
 pub use crate::table::{Origin, Point, PointRow};
 pub use axis::{AxisError, AxisSpec};

@@ -46,12 +46,12 @@ struct Kept {
 impl Kept {
     /// Whether it is the outcome of the same work under other bounds, too, and how that is known.
     fn gives(&self, key: &[u8; 32], bounds: &Bounds) -> Option<Origin> {
-        let asked = &self.known.0.bounded;
-        let same = |(&(name, own), &(_, other)): (&(&str, u64), &(&str, u64))| {
-            own == other || self.certifies && asked.get(name).is_some_and(|asked| *asked <= own.min(other))
-        };
-        let certified = self.key == *key && self.bounds.iter().zip(bounds).all(same);
-        certified.then(|| if self.bounds == *bounds { Origin::Shared } else { Origin::Certified })
+        let certified = || self.certifies && self.known.0.is_that_under(&self.bounds, bounds);
+        match self.key == *key {
+            true if self.bounds == *bounds => Some(Origin::Shared),
+            true => certified().then_some(Origin::Certified),
+            false => None,
+        }
     }
 }
 
@@ -78,18 +78,6 @@ impl Shared {
             kept.pop_front();
         }
         Ok((known, Origin::Simulated))
-    }
-}
-
-#[cfg(test)]
-impl Shared {
-    /// What the last outcome says was asked of a parameter, of which it says from now on so much `less`.
-    pub fn asked(&self, parameter: &str, less: u64) -> u64 {
-        let mut kept = self.0.lock().unwrap();
-        let (outcome, _) = Arc::get_mut(&mut kept.back_mut().unwrap().known).unwrap();
-        let asked = outcome.bounded.get_mut(parameter).unwrap();
-        *asked -= less;
-        *asked + less
     }
 }
 

@@ -9,7 +9,7 @@ use super::table::{Table, TableError, TableWriter, columns, values};
 use super::visits::Visits;
 use crate::sim::Control;
 use crate::table::{Origin, Point, PointRow};
-use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -38,25 +38,7 @@ pub struct Tabled {
 }
 
 /// How many points have their figures from where.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Origins {
-    pub simulated: u64,
-    /// Of another point with equal work.
-    pub shared: u64,
-    /// Of another point, which was bounded otherwise and has certified that this makes no difference.
-    pub certified: u64,
-}
-
-impl Origins {
-    pub(super) const fn count(&mut self, origin: Option<Origin>) {
-        match origin {
-            Some(Origin::Simulated) => self.simulated += 1,
-            Some(Origin::Shared) => self.shared += 1,
-            Some(Origin::Certified) => self.certified += 1,
-            None => {}
-        }
-    }
-}
+pub type Origins = BTreeMap<Origin, u64>;
 
 /// Why points have no figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +139,7 @@ impl Study {
             let row = PointRow { point, ..row };
             writer.add(&row)?;
             tabled.rows += 1;
-            tabled.origins.count(row.origin);
+            row.origin.into_iter().for_each(|origin| *tabled.origins.entry(origin).or_default() += 1);
             row.error.into_iter().for_each(|message| tabled.refuse(message));
         }
         writer.finish()?;

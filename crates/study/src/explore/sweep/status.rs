@@ -86,10 +86,10 @@ impl SweepStatus {
             points,
             done,
             refused: seen.refused,
-            origins: seen.origins,
             shards: shards.transpose()?,
             seconds_since_last: seen.last.map(since),
             points_per_second: seen.rate().or_else(|| since_begun(folder, &lines, done)),
+            origins: seen.origins,
         })
     }
 }
@@ -135,7 +135,7 @@ impl Seen {
             let told: Told = line.read(|text| serde_json::from_slice(text))?;
             if self.ids.insert(told.id) {
                 self.refused += u64::from(told.error.is_some());
-                self.origins.count(told.origin);
+                told.origin.into_iter().for_each(|origin| *self.origins.entry(origin).or_default() += 1);
             }
             self.rows += 1;
             Ok(())

@@ -64,29 +64,3 @@ impl<I: Iterator<Item = Point>> Visits<I> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_of_points_that_differ_in_bounds_comes_first_and_none_is_left_out() {
-        let text = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\
-                    [[axis]]\npath = \"tag_queue.quarantine\"\nvalues = [\"512 KiB\", \"2 MiB\", \"1 MiB\"]\n\
-                    [[axis]]\npath = \"link.read_tags\"\nvalues = [32, 64]\n\
-                    [[axis]]\npath = \"tag_queue.depth\"\nvalues = [2, 16]";
-        let study = Study::read("study", text).unwrap();
-        let mut visits = Visits::new(&study, study.points().unwrap());
-        let shown =
-            |point: Point| point.settings.into_iter().filter_map(|(_, value)| value).collect::<Vec<_>>().join(" ");
-        // Two workers in turn: each has the points of other tags.
-        let (mut one, mut other) = (usize::MAX, usize::MAX);
-        let mut all = Vec::new();
-        while let Some(point) = visits.next(&mut one) {
-            all.extend([Some(point), visits.next(&mut other)].into_iter().flatten().map(shown));
-        }
-        assert_eq!(all[..4], ["2 MiB 32 16", "2 MiB 64 16", "2 MiB 32 2", "2 MiB 64 2"]);
-        assert_eq!(all[10..], ["512 KiB 32 2", "512 KiB 64 2"]);
-        assert_eq!(all.len(), 12);
-    }
-}

@@ -1,14 +1,14 @@
 //! Outcomes that points take from others are held against simulations of their own. `SEALSIM_CASES` sets the number of random points.
 
-use super::{Study, visits::Visits};
-use crate::{
-    config::Shipped,
-    sim::Control,
-    table::{Origin, PointRow},
-};
 use rand::{Rng, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
-use std::{collections::HashSet, path::Path};
+use sealsim::{
+    config::{Layers, Shipped, fields},
+    explore::sweep::{Folder, Origin, PointRow, Study},
+    sim::Control,
+    system::{self, Outcome, Request},
+};
+use std::{collections::HashSet, fs, path::Path};
 
 /// Small and large values of parameters that bound, and of some that do not.
 const BOUNDS: [(&str, &str); 7] = [
@@ -50,24 +50,25 @@ operations = [
 /// Writes that workload into a file of a folder; its name.
 fn streams(folder: &Path) -> String {
     let path = folder.join("streams.toml");
-    std::fs::write(&path, STREAMS).unwrap();
+    fs::write(&path, STREAMS).expect("a file");
     path.display().to_string()
 }
 
-fn read(head: &str, axes: &[(&str, &str)]) -> Option<Study> {
+/// A study with these axes, if there is such a one, and its text.
+fn read(head: &str, axes: &[(&str, &str)]) -> Option<(Study, String)> {
     let axis = |(path, values): &(&str, &str)| format!("[[axis]]\npath = '{path}'\nvalues = [{values}]\n");
     let text = format!("name = 'n'\nsummary = 's'\n{head}\n{}", axes.iter().map(axis).collect::<String>());
-    Study::read("study", &text).ok()
+    Study::read("study", &text).ok().map(|study| (study, text))
 }
 
 /// All rows, in the study's order, without what says where they are from; and that.
-fn rows(study: &Study) -> (Vec<PointRow>, Vec<Option<Origin>>) {
-    let (mut visits, mut group, mut rows) = (Visits::new(study, study.points().unwrap()), 0, Vec::new());
-    while let Some(point) = visits.next(&mut group) {
-        rows.push(study.run(point, &|| Control::Continue).unwrap());
-    }
-    rows.sort_by_key(|row| row.point.index);
-    rows.into_iter().map(|mut row| (PointRow { origin: None, ..row.clone() }, row.origin.take())).unzip()
+fn rows((study, text): &(Study, String)) -> (Vec<PointRow>, Vec<Option<Origin>>) {
+    let place = tempfile::tempdir().expect("a folder");
+    let mut folder = Folder::open(place.path(), study, text).expect("a folder of results");
+    study.sweep(&mut folder, 1, &|| Control::Continue, &|| ()).expect("every point runs");
+    let row = |id| folder.row(id).expect("a line").expect("a row");
+    let rows = study.points().expect("points").map(|point| row(point.id));
+    rows.map(|row| (PointRow { origin: None, ..row.clone() }, row.origin)).unzip()
 }
 
 #[test]
@@ -75,20 +76,21 @@ fn rows_of_random_studies_are_those_of_simulations_of_their_own() {
     let cases: usize = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
     let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().expect("a folder");
     let workload = streams(place.path());
     let all: Vec<_> = Shipped::copy_designs().collect();
     let mut designs = all.iter().cycle();
     let (mut points, mut certified, mut seen) = (0, 0, HashSet::new());
     while points < cases {
-        let machine =
-            ["h100-nvl-tdx", "h100-nvl-tdx", "h200-tdx", "h100-tdx-gen5", "hgx-h100-8gpu"].choose(&mut random).unwrap();
-        let design = designs.next().unwrap();
+        let machine = ["h100-nvl-tdx", "h100-nvl-tdx", "h200-tdx", "h100-tdx-gen5", "hgx-h100-8gpu"]
+            .choose(&mut random)
+            .expect("some");
+        let design = designs.next().expect("some");
         let copy = format!(
             "copy = '{}:{}:{}'",
-            ["h2d", "d2h"].choose(&mut random).unwrap(),
+            ["h2d", "d2h"].choose(&mut random).expect("some"),
             1_u64 << random.random_range(12..18) | random.random_range(0..4096),
-            ["pinned", "pinned", "pageable"].choose(&mut random).unwrap()
+            ["pinned", "pinned", "pageable"].choose(&mut random).expect("some")
         );
         let work = if random.random_range(0..5) == 0 { format!("workload = '{workload}'") } else { copy };
         let mut axes: Vec<_> = BOUNDS.choose_multiple(&mut random, 3).copied().collect();
@@ -98,7 +100,7 @@ fn rows_of_random_studies_are_those_of_simulations_of_their_own() {
             format!("machine = '{machine}'\ndesigns = ['{design}']\n{work}\nrandom = {{ points = 40, seed = {seed} }}");
         let Some(mut study) = read(&head, &axes) else { continue };
         let (taken, origins) = rows(&study);
-        study.again = true;
+        study.0.again = true;
         let (own, simulated) = rows(&study);
         assert!(taken == own, "{head}\n{axes:?}: {:?}", taken.iter().zip(&own).find(|(taken, own)| taken != own));
         assert!(simulated.iter().flatten().all(|origin| *origin == Origin::Simulated));
@@ -127,29 +129,60 @@ const HOLD: &str = "'driver.pinned.message=8 KiB', 'driver.pageable.message=8 Ki
 
 #[test]
 fn a_certificate_of_less_than_was_asked_for_gives_a_wrong_row() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().expect("a folder");
     for (parameter, large, wrong, head) in REACHED {
         let head = head.replace("STREAMS", &streams(place.path())).replace("HOLD", HOLD);
         let head = format!("machine = 'h100-nvl-tdx'\ndesigns = ['direct-in-place']\n{head}");
-        let written = |value: u64| match parameter {
-            "tag_queue.quarantine" => format!("'{value} B'"),
-            _ => value.to_string(),
-        };
         let of = |values: &[u64]| {
-            let values: Vec<_> = values.iter().copied().map(written).collect();
-            read(&head, &[(parameter, &values.join(", "))]).unwrap()
+            let written = |value: &u64| {
+                if parameter.ends_with("quarantine") { format!("'{value} B'") } else { value.to_string() }
+            };
+            let values: Vec<_> = values.iter().map(written).collect();
+            read(&head, &[(parameter, &values.join(", "))]).expect("a study")
         };
-        let study = of(&[large]);
-        assert_eq!(rows(&study).0[0].error, None);
-        let asked = study.shared.asked(parameter, 0);
-        let (honest, origins) = rows(&of(&[large, asked, asked - wrong]));
+        // The least value that is certified is what was asked for.
+        let (mut enough, mut less) = (large, 0);
+        while enough - less > 1 {
+            let middle = (enough + less) / 2;
+            let certified = rows(&of(&[large, middle])).1[1] == Some(Origin::Certified);
+            *if certified { &mut enough } else { &mut less } = middle;
+        }
+        let (rows, origins) = rows(&of(&[large, enough, enough - wrong]));
         assert_eq!(origins, [Origin::Simulated, Origin::Certified, Origin::Simulated].map(Some), "{head}");
-        let study = of(&[large, asked - wrong]);
-        let points: Vec<_> = study.points().unwrap().collect();
-        study.run(points[0].clone(), &|| Control::Continue).unwrap();
-        assert_eq!(study.shared.asked(parameter, wrong), asked);
-        let planted = study.run(points[1].clone(), &|| Control::Continue).unwrap();
-        assert_eq!(planted.origin, Some(Origin::Certified));
-        assert!(planted.figures != honest[2].figures, "{parameter}: {asked}\n{head}");
+        let found = OF_RUNS.iter().any(|name| rows[0].figures.get(*name) != rows[2].figures.get(*name));
+        assert!(found, "{parameter}: {enough}\n{head}");
+    }
+}
+
+/// Columns that come from the run alone, whatever a bound costs.
+const OF_RUNS: [&str; 8] = [
+    "time_ps",
+    "device_ps",
+    "first_verified_ps",
+    "link_pj",
+    "exposed_byte_ns",
+    "busiest_fraction",
+    "waited_for",
+    "waited_fraction",
+];
+
+#[test]
+fn units_say_what_they_asked_of_every_bound_and_that_decides() {
+    let machine =
+        Layers::new("h100-nvl-tdx").set("copy_engine.outstanding_reads=128").resolve().expect("a machine").machine;
+    let own = machine.clone().take_bounds();
+    let mut outcome = system::run(&machine, Request::h2d(64 << 10), &mut |_| Control::Continue).expect("a run");
+    let (mut names, parameters) = (own.iter().map(|(name, _)| *name).collect::<Vec<_>>(), fields());
+    assert!(names.iter().all(|name| parameters.iter().any(|field| field.path == *name)));
+    names.sort_unstable_by(|one, other| other.cmp(one));
+    assert!(outcome.bounded.iter().map(|(name, _)| *name).eq(names), "{:?}", outcome.bounded);
+    for (place, (name, asked)) in outcome.bounded.clone().into_iter().enumerate().filter(|(_, (_, asked))| *asked > 0) {
+        let with = |room| own.iter().map(|&(of, own)| (of, if of == name { room } else { own })).collect::<Vec<_>>();
+        let known = |outcome: &Outcome, room| outcome.is_that_under(&own, &with(room));
+        assert_eq!([asked, asked - 1].map(|room| known(&outcome, room)), [true, false], "{name}");
+        // Nobody else would see that what a unit says is wrong.
+        outcome.bounded[place].1 -= 1;
+        assert!(known(&outcome, asked - 1), "{name}");
+        outcome.bounded[place].1 = asked;
     }
 }
