@@ -334,6 +334,7 @@ pub(super) mod tests {
             faults: vec![Effect::Struck { time: Femtos(0), transfer: 1, flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,
+            bounded: Vec::new(),
         }
     }
 

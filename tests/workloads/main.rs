@@ -17,9 +17,11 @@
 //! | `node` | ranks of one job, replayed together |
 //! | `serving` | a serving loop against measured times between tokens; steps, host threads, changes that are played |
 //! | `sampling` | sampled timing against runs of all of the work |
+//! | `certified` | points of sweeps with the outcome of another against simulations of their own |
 //! | `studies` | what sweeps of shipped studies say |
 
 mod awkward;
+mod certified;
 mod collectives;
 mod ddp;
 mod fastrack;

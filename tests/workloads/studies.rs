@@ -1,7 +1,7 @@
 //! The shipped studies: what docs/studies.md says of them, and its pictures, come out again.
 
 use sealsim::{
-    explore::sweep::{Folder, Front, PointRow, Study, Table, front},
+    explore::sweep::{Folder, Front, Origin, PointRow, Study, Table, front},
     figures::Value,
     report::plot::{chart::of_study, svg},
     sim::Control,
@@ -27,11 +27,10 @@ fn run(name: &str) -> Found {
     Found { front: front(&table, &study.spec.objectives.min, &study.spec.objectives.max).expect("a front"), table }
 }
 
-/// Points of a study, and how many of them had the simulation of another.
-fn rows(study: &Study) -> (Vec<PointRow>, u64) {
+/// Points of a study in its order.
+fn rows(study: &Study) -> Vec<PointRow> {
     let points = study.points().expect("points");
-    let rows = points.map(|point| study.run(point, &|| Control::Continue).expect("a row")).collect();
-    (rows, study.shared())
+    points.map(|point| study.run(point, &|| Control::Continue).expect("a row")).collect()
 }
 
 #[test]
@@ -45,12 +44,15 @@ fn points_with_equal_work_share_a_simulation_and_have_the_figures_of_one_of_thei
     };
     for copy in ["h2d:300KiB", "d2h:1MiB:pageable"] {
         let study = Study::read("study", &text(copy)).expect("a study");
-        let (all, shared) = rows(&study);
-        assert_eq!((all.len(), shared), (6, 4), "{copy}");
+        let all = rows(&study);
+        let origins: Vec<_> = all.iter().filter_map(|row| row.origin).collect();
+        assert!(origins[..3] == [Origin::Simulated, Origin::Shared, Origin::Shared], "{copy}: {origins:?}");
+        assert!(origins.len() == 6 && !origins[4..].contains(&Origin::Simulated), "{copy}: {origins:?}");
         for row in all {
             let alone = Study::read("study", &text(copy)).expect("a study");
             let own = alone.run(row.point.clone(), &|| Control::Continue).expect("a row");
-            assert_eq!((&own, alone.shared()), (&row, 0), "{copy}");
+            assert_eq!(own.origin, Some(Origin::Simulated), "{copy}");
+            assert_eq!(own, PointRow { origin: own.origin, ..row }, "{copy}");
         }
     }
 }
@@ -67,7 +69,7 @@ fn a_sampled_study_says_how_much_was_simulated_and_is_another_study() {
         ["sample = \"64\"\n", ""].map(|sample| Study::read("study", &text(sample)).expect("a study")).into();
     let (points, others) = (study.points().expect("points"), whole.points().expect("points"));
     assert!(points.zip(others).all(|(one, other)| one.id != other.id));
-    for row in rows(&study).0 {
+    for row in rows(&study) {
         let number = |name: &str| row.figures.get(name).and_then(Value::number).unwrap_or_else(|| panic!("{name}"));
         assert!(number("simulated_part") < 0.05);
         for name in ["gb_per_s", "time_ps", "device_ps", "exposure_total_ps"] {

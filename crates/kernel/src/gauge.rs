@@ -58,6 +58,9 @@ impl Placed for Gauged {
     fn next_gauge(&self) -> Option<u64> {
         self.inner.next_gauge()
     }
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.inner.bounded(show);
+    }
     fn work_done(&self) -> Option<u64> {
         self.inner.work_done()
     }

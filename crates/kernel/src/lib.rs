@@ -30,6 +30,7 @@ mod outline;
 mod probe;
 mod queue;
 mod ring;
+mod room;
 mod strikes;
 mod transit;
 mod unit;
@@ -57,6 +58,7 @@ pub use outline::{ChannelOutline, Outline, UnitOutline};
 pub use probe::{ChannelTransfer, Event, Listener, Place, Places, Probe, Recorder, SharedListener, Spell};
 pub use queue::{In, Out};
 pub use ring::Ring;
+pub use room::Room;
 /// Times, frequencies and sizes.
 pub use sealsim_units as units;
 pub use unit::{End, Ends, Key, Unit};

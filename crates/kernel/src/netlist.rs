@@ -307,6 +307,13 @@ impl Netlist {
         self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
     }
 
+    /// What units say of the parameters that [bound](super::Unit::bounded) them.
+    pub fn bounded(&self) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        self.units.iter().for_each(|unit| unit.bounded(&mut |parameter, asked| all.push((parameter, asked))));
+        all
+    }
+
     /// What went wrong, unit by unit, in words.
     pub fn incidents(&self) -> Vec<String> {
         self.units.iter().flat_map(|unit| unit.incidents()).collect()

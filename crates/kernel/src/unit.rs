@@ -46,6 +46,9 @@ pub trait Unit: 'static {
         None
     }
 
+    /// Shows parameters of the configuration of which it learns nothing but whether so much is within them, and the most that was: see [`Room`](super::Room).
+    fn bounded(&self, _show: &mut dyn FnMut(&'static str, u64)) {}
+
     /// Pieces of work that it has done, if it is one of those by which people count the work of the machine.
     fn work_done(&self) -> Option<u64> {
         None
@@ -236,6 +239,7 @@ pub(super) trait Placed {
     fn meters(&self) -> Vec<&Meter>;
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
     fn next_gauge(&self) -> Option<u64>;
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64));
     fn work_done(&self) -> Option<u64>;
     fn is_only_parts(&self) -> bool;
     fn incidents(&self) -> Vec<String>;
@@ -273,6 +277,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn next_gauge(&self) -> Option<u64> {
         self.unit.next_gauge()
+    }
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.unit.bounded(show);
     }
     fn work_done(&self) -> Option<u64> {
         self.unit.work_done()

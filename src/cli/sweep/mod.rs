@@ -93,6 +93,9 @@ struct Whole {
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Simulate each point, though its figures may be known from another that differs only in bounds that its run has not reached.
+    #[arg(long, conflicts_with = "engine")]
+    again: bool,
     #[command(flatten)]
     engine: EngineArguments,
 }
@@ -296,7 +299,8 @@ fn merge((study, text): (Study, String), rows: &[PathBuf], out: &Path) -> Result
 
 fn sweep(whole: &Whole, path: Option<&Path>, out: &Path) -> Result<(), Failure> {
     whole.engine.check()?;
-    let (study, text) = path.map_or_else(|| of_folder(out, &whole.over), |path| read(path, &whole.over))?;
+    let (mut study, text) = path.map_or_else(|| of_folder(out, &whole.over), |path| read(path, &whole.over))?;
+    study.again = whole.again;
     if whole.plot.is_some() && study.spec.plot.is_none() {
         return Err(Failure::Config(miette!("{}", ChartError::NoPlot)));
     }
@@ -413,7 +417,7 @@ fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {
 
 /// Writes the tables of what is there, and says what it is.
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
-    let Tabled { rows, refused, reasons, missing } = study.tabulate(folder)?;
+    let Tabled { rows, refused, reasons, missing, origins } = study.tabulate(folder)?;
     if missing == 0 {
         discard(folder)?;
     }
@@ -422,9 +426,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if refused > 0 {
         text += &format!("; {refused} of them have no figures (column error says why)");
     }
-    if study.shared() > 0 {
-        text += &format!("; {} had the simulation of another with equal work", study.shared());
-    }
+    text += &status::origins(&origins);
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }

@@ -2,7 +2,7 @@
 
 use super::{Failure, array::array};
 use crate::cli::output;
-use crate::explore::sweep::{ShardStatus, SweepStatus};
+use crate::explore::sweep::{Origins, ShardStatus, SweepStatus};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -45,6 +45,7 @@ fn text(status: &SweepStatus) -> String {
     if *refused > 0 {
         text += &format!("; {refused} of those done have no figures");
     }
+    text += &origins(&status.origins);
     text.push('\n');
     if let Some(ShardStatus { count, missing }) = &status.shards {
         text += &match missing.len() {
@@ -64,6 +65,12 @@ fn text(status: &SweepStatus) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Where figures are from, behind what is said of points.
+pub(super) fn origins(origins: &Origins) -> String {
+    let shown = origins.iter().map(|(origin, points)| format!("{points} {}", origin.name())).collect::<Vec<_>>();
+    if shown.is_empty() { String::new() } else { format!("; {}", shown.join(", ")) }
 }
 
 fn shown(missing: &[u32]) -> String {

@@ -13,6 +13,7 @@
 //! schema that the specs derive.
 
 mod base;
+mod bounds;
 mod check;
 mod cut;
 mod document;

@@ -29,7 +29,9 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, ErrorLog, ErrorSignal, In, Item, Meter, Now, Rx, Sensitivity, Signalled, Stall, Tx, Unit, Wake},
+    sim::{
+        Activity, ErrorLog, ErrorSignal, In, Item, Meter, Now, Room, Rx, Sensitivity, Signalled, Stall, Tx, Unit, Wake,
+    },
     units::Femtos,
 };
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
@@ -146,6 +148,9 @@ struct Service {
 #[derive(Debug)]
 pub struct RootComplex {
     spec: RootComplexSpec,
+    /// For reads and writes in service.
+    read_room: Room,
+    write_room: Room,
     clock: crate::sim::Clock,
     rule: CompletionRule,
     service: VecDeque<Service>,
@@ -174,6 +179,8 @@ impl RootComplex {
         Ok(Self {
             rule: CompletionRule::new(boundary, spec.completion_payload.0)?,
             spec: spec.clone(),
+            read_room: Room::new(spec.reads_in_service.max(1).into()),
+            write_room: Room::new(spec.writes_in_service.max(1).into()),
             clock,
             service: VecDeque::new(),
             places: VecDeque::new(),
@@ -280,12 +287,14 @@ impl RootComplex {
     fn enter(&mut self, cycle: u64) -> u64 {
         let free = cycle.max(self.next_read);
         let mut at = free;
-        let full = self.places.len().checked_sub((self.spec.reads_in_service as usize).max(1));
-        if let Some(&left) = full.and_then(|place| self.places.get(place)) {
-            at = at.max(left);
-        }
-        while self.places.front().is_some_and(|left| *left <= at) {
-            self.places.pop_front();
+        loop {
+            while self.places.front().is_some_and(|left| *left <= at) {
+                self.places.pop_front();
+            }
+            if self.read_room.holds(self.places.len() as u64 + 1) {
+                break;
+            }
+            at = self.places.front().map_or(at, |left| *left);
         }
         self.next_read = at + self.spec.read_interval.0.max(1);
         if at > free {
@@ -333,7 +342,7 @@ impl RootComplex {
             self.writes.pop_front();
         }
         self.writes.push_back(now + self.spec.write_latency.0);
-        let full = self.writes.len() >= (self.spec.writes_in_service as usize).max(1);
+        let full = !self.write_room.holds(self.writes.len() as u64 + 1);
         self.writes.front().filter(|_| full).map_or(now + 1, |visible| (*visible).max(now + 1))
     }
 
@@ -411,6 +420,11 @@ impl Unit for RootComplex {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         show("reads", self.service.len() as u64);
+    }
+
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("root_complex.reads_in_service", self.read_room.asked());
+        show("root_complex.writes_in_service", self.write_room.asked());
     }
 
     fn meters(&self) -> Vec<&Meter> {

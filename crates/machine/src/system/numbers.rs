@@ -21,6 +21,7 @@ impl Outcome {
             errors: _,
             faults: _,
             cancelled: _,
+            bounded: _,
         } = self;
         visit(Date, &mut end.0);
         visit(Sum, ticks);

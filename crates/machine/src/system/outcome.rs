@@ -252,9 +252,18 @@ pub struct Outcome {
     pub cancelled: Vec<(usize, usize)>,
     /// Ticks of units: the host's work.
     pub ticks: u64,
+    /// Parameters that units are [bounded](crate::sim::Unit::bounded) by, and the most that any of these asked for.
+    pub bounded: Vec<(&'static str, u64)>,
 }
 
 impl Outcome {
+    /// Whether it is known that a machine would have done the same whose [bounds](crate::config::MachineSpec::take_bounds) are not the own ones: both have room
+    /// for all that was asked for.
+    pub fn is_that_under(&self, own: &[(&str, u64)], others: &[(&str, u64)]) -> bool {
+        let holds = |name, room| self.bounded.iter().any(|&(of, asked)| of == name && asked <= room);
+        own.iter().zip(others).all(|(&(name, own), &(_, other))| own == other || holds(name, own.min(other)))
+    }
+
     /// Injected faults that were activated, of how many.
     pub fn faults_struck(&self) -> (usize, usize) {
         (self.faults.iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count(), self.faults.len())

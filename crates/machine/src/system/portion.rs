@@ -37,6 +37,7 @@ pub(super) struct Portion {
     /// Copies by their places, and what of them was written again.
     again: Vec<(usize, String)>,
     faults: Vec<Effect>,
+    bounded: Vec<(&'static str, u64)>,
 }
 
 impl Portion {
@@ -60,6 +61,7 @@ impl Portion {
             errors: netlist.errors(),
             again: again(system),
             faults: netlist.effects(),
+            bounded: netlist.bounded(),
         }
     }
 
@@ -78,6 +80,7 @@ impl Portion {
             all.errors.extend(one.errors);
             all.again.extend(one.again);
             all.faults.extend(one.faults);
+            all.bounded.extend(one.bounded);
         }
         all
     }
@@ -88,6 +91,9 @@ impl Portion {
         self.channels.sort_by(|a, b| a.name.cmp(&b.name));
         self.units.extend(self.meters);
         self.errors.sort_by_key(|error| error.signalled.first);
+        // Of each parameter the most.
+        self.bounded.sort_unstable_by(|one, other| other.cmp(one));
+        self.bounded.dedup_by_key(|(parameter, _)| *parameter);
         self.again.sort();
         let again = self.again.iter().map(|(copy, again)| format!("of copy {} {again}", copy + 1));
         self.incidents.extend(again);
@@ -103,6 +109,7 @@ impl Portion {
             cancelled: faults::cancelled(injections, &self.faults),
             faults: self.faults,
             ticks: self.ticks,
+            bounded: self.bounded,
         }
     }
 }

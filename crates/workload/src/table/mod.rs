@@ -6,4 +6,4 @@ pub mod parquet;
 mod row;
 
 pub use id::PointId;
-pub use row::{Point, PointRow};
+pub use row::{Origin, Point, PointRow};

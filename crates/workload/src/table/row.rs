@@ -24,6 +24,19 @@ impl Point {
     }
 }
 
+crate::units::named! {
+    /// Where a point's figures are from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Origin {
+        Simulated = "simulated",
+        /// The simulation of a point with equal work.
+        Shared = "shared",
+        /// The simulation of a point with other bounds, which certifies that it is that of this one, too.
+        Certified = "certified",
+    }
+}
+
 /// What came of a point. It is written and read here and not where it is asked for: a sweep does both for each point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PointRow {
@@ -31,6 +44,9 @@ pub struct PointRow {
     pub point: Point,
     /// Why it has no figures: the machine is invalid, or the copy did not arrive.
     pub error: Option<String>,
+    /// None if it has none, or if an earlier version wrote the row, which did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The columns of [`SWEEP`](crate::figures::table::SWEEP) that apply.
     #[serde(deserialize_with = "figures")]
     pub figures: BTreeMap<String, Value>,
@@ -41,7 +57,7 @@ pub struct PointRow {
 
 impl PointRow {
     pub const fn refused(point: Point, error: String) -> Self {
-        Self { point, error: Some(error), figures: BTreeMap::new(), draws: BTreeMap::new() }
+        Self { point, error: Some(error), origin: None, figures: BTreeMap::new(), draws: BTreeMap::new() }
     }
 
     /// One whose settings make no machine. If its engines do not close at their clock, the row has the column that says so.

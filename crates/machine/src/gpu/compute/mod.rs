@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
+    sim::{Activity, Clock, In, Now, Out, Room, Stall, Unit, Wake},
     stream::Computation,
     units::Femtos,
 };
@@ -59,6 +59,7 @@ pub struct Compute {
     clock: Clock,
     /// By slot: the cycle from which on it is free.
     slots: Vec<u64>,
+    room: Room,
     /// Cycle from which on copies can move bytes.
     memory_free: u64,
     /// By cycle of its end and number.
@@ -72,6 +73,7 @@ impl Compute {
         Self {
             clock,
             slots: vec![0; spec.slots.max(1) as usize],
+            room: Room::new(spec.slots.max(1).into()),
             spec: spec.clone(),
             memory_free: 0,
             running: BTreeMap::new(),
@@ -101,12 +103,17 @@ impl Compute {
 
     /// Finds out when a push will start and end.
     fn start(&mut self, push: ComputePush, cycle: u64) {
-        let mut free = cycle;
+        let (mut free, launched) = (cycle, cycle + self.spec.launch.0);
         let slot = match push.work {
             Computation::Network { .. } => &mut free,
-            _ => self.slots.iter_mut().min().unwrap_or(&mut free),
+            _ => {
+                // Which of the slots it gets that are free by then makes no difference.
+                let taken = self.slots.iter().filter(|until| **until > launched).count();
+                self.room.holds(taken as u64 + 1);
+                self.slots.iter_mut().min().unwrap_or(&mut free)
+            }
         };
-        let start = (cycle + self.spec.launch.0).max(*slot);
+        let start = launched.max(*slot);
         let end = match push.work {
             Computation::Network { duration } => after(&self.clock, cycle, duration.0),
             Computation::Kernel { duration } => {
@@ -142,6 +149,10 @@ fn carry(source: u64, destination: u64, bytes: u64, memory: &mut dyn DeviceMemor
 
 impl Unit for Compute {
     type Ports = Ports;
+
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("compute.slots", self.room.asked());
+    }
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
         while let Some(push) = ports.pushes.pop(now.time) {

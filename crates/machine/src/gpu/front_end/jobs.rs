@@ -23,7 +23,7 @@ impl FrontEnd {
             self.cutting = Some((job, 0));
             return None;
         }
-        if job.kind == LaunchKind::Open && self.tag_credits == 0 {
+        if job.kind == LaunchKind::Open && self.lacks_entry() {
             return stall(Stall::TagQueueFull);
         }
         let whole = self.spec.tag_every.is_none();
@@ -82,7 +82,7 @@ impl FrontEnd {
         let (end, last) = (start + piece.bytes, start + piece.bytes == message.bytes);
         let open = piece.kind == LaunchKind::Open;
         let stall = match () {
-            () if open && self.tag_credits == 0 => Some(Stall::TagQueueFull),
+            () if open && self.lacks_entry() => Some(Stall::TagQueueFull),
             () if open && self.lacks_quarantine([(place, piece.bytes)].into_iter()) => Some(Stall::Quarantine),
             () if !ports.work[place].has_room(now.time) => Some(Stall::Order),
             () => None,
@@ -110,9 +110,15 @@ impl FrontEnd {
         self.most_held = self.most_held.max(self.held_bytes(std::iter::empty()));
     }
 
+    /// Whether the tag queue has no room for another message.
+    fn lacks_entry(&self) -> bool {
+        let with_another = (self.spec.tag_queue_depth + 1).saturating_sub(self.tag_credits);
+        !self.tag_room.holds(with_another)
+    }
+
     /// Whether a common quarantine has no room for so many bytes more of these PCEs.
     fn lacks_quarantine(&self, more: impl Iterator<Item = (usize, u64)>) -> bool {
-        self.spec.common_quarantine.is_some_and(|room| self.held_bytes(more) > room)
+        self.common.as_ref().is_some_and(|room| !room.holds(self.held_bytes(more)))
     }
 
     /// Bytes that messages, and so many `more` of these PCEs, reserve in a common quarantine: of each PCE what may not go ahead. As the oldest

@@ -44,7 +44,9 @@ use super::{
 use crate::{
     gcm::iv::Stream as IvStream,
     ports,
-    sim::{Activity, Armed, Clock, ErrorLog, ErrorSignal, FaultKind, In, Now, Out, Rx, Signalled, Stall, Unit, Wake},
+    sim::{
+        Activity, Armed, Clock, ErrorLog, ErrorSignal, FaultKind, In, Now, Out, Room, Rx, Signalled, Stall, Unit, Wake,
+    },
     stream::{Launch, Semaphore},
     units::Femtos,
 };
@@ -154,6 +156,10 @@ pub struct FrontEnd {
     cutting: Option<(Job, u64)>,
     turn: usize,
     tag_credits: u64,
+    /// The entries of the tag queue.
+    tag_room: Room,
+    /// The room of a common quarantine, if there is one.
+    common: Option<Room>,
     /// The room that messages have in a common quarantine.
     held: Vec<Held>,
     /// The most that was reserved there.
@@ -197,6 +203,8 @@ impl FrontEnd {
     pub fn new(spec: FrontEndSpec, ivs: IvStream, clock: Clock) -> Self {
         Self {
             tag_credits: spec.tag_queue_depth,
+            tag_room: Room::new(spec.tag_queue_depth),
+            common: spec.common_quarantine.map(Room::new),
             lce: Lce::new(spec.confidential, spec.device.clone()),
             spec,
             clock,
@@ -545,6 +553,12 @@ impl Unit for FrontEnd {
         if self.spec.common_quarantine.is_some() {
             show("quarantine_reserved", self.held_bytes(std::iter::empty()));
         }
+    }
+
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("tag_queue.depth", self.tag_room.asked());
+        // Without a common one PCEs say what they ask of their own.
+        show("tag_queue.quarantine", self.common.as_ref().map_or(0, Room::asked));
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::{
         packet::{Kind, Tlp},
         root_complex::ECRC,
     },
-    sim::{Activity, ErrorSignal, Now, Signals, Stall, Wake},
+    sim::{Activity, ErrorSignal, Now, Room, Signals, Stall, Wake},
 };
 
 #[derive(Debug, Default)]
@@ -37,6 +37,8 @@ pub(super) struct Slots {
     tags: u16,
     /// What one waits for that finds them full: tags, or fewer reads outstanding.
     bound: Stall,
+    /// Where one more than there are tags was asked for, tags bound each run with so many reads or more.
+    pub room: Room,
     /// A place for each read that may be outstanding.
     slots: Vec<Slot>,
     /// Number of the oldest read's tag, its place, and how many there are.
@@ -51,7 +53,8 @@ impl Slots {
         let count = (outstanding as usize).min(tags.into());
         let slots = std::iter::repeat_with(Slot::default).take(count).collect();
         let bound = if u32::from(tags) < outstanding { Stall::ReadTags } else { Stall::OutstandingReads };
-        Self { first_tag, tags, bound, slots, oldest_tag: 0, oldest: 0, count: 0 }
+        let room = Room::new(count as u64);
+        Self { first_tag, tags, bound, room, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
     pub const fn outstanding(&self) -> usize {
@@ -60,8 +63,8 @@ impl Slots {
 
     /// Whether no more reads may be outstanding.
     #[inline]
-    const fn full(&self) -> bool {
-        self.count == self.slots.len()
+    fn full(&self) -> bool {
+        !self.room.holds(self.count as u64 + 1)
     }
 
     /// The place so many behind the oldest.

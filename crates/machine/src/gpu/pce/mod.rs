@@ -59,7 +59,7 @@ mod work;
 mod tests;
 
 use super::{
-    spec::{CopyEngineSpec, TagQueueSpec},
+    spec::{CopyEngineSpec, Sharers, TagQueueSpec},
     work::{Done, LaunchKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
@@ -532,6 +532,13 @@ impl Unit for Pce {
         show("reads", self.slots.outstanding() as u64);
         show("quarantine", self.quarantine.waiting());
         show("quarantine_reserved", self.quarantine.reserved());
+    }
+
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("copy_engine.outstanding_reads", self.slots.room.asked());
+        if self.spec.copy_engine.quarantine_sharers() == Sharers::Pce {
+            show("tag_queue.quarantine", self.quarantine.room.asked());
+        }
     }
 
     fn incidents(&self) -> Vec<String> {

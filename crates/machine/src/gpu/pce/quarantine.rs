@@ -10,7 +10,7 @@ use crate::{
         spec::{Sharers, TagQueueSpec},
         work::MemoryWrite,
     },
-    sim::{Level, Now},
+    sim::{Level, Now, Room},
 };
 use std::{cell::Cell, collections::VecDeque, rc::Rc};
 
@@ -65,7 +65,7 @@ impl Held {
 /// The room of a PCE for plaintext that waits.
 #[derive(Debug)]
 pub(super) struct Quarantine {
-    room: u64,
+    pub room: Room,
     reserved: u64,
     /// The most that was reserved.
     most_reserved: u64,
@@ -82,6 +82,7 @@ impl Quarantine {
     /// Empty. `all` is what waits in all PCEs.
     pub fn new(spec: &TagQueueSpec, sharers: Sharers, all: Rc<Cell<Level>>) -> Self {
         let room = if sharers == Sharers::Pce { spec.quarantine.0 } else { u64::MAX };
+        let room = Room::new(room);
         Self { room, reserved: 0, most_reserved: 0, ahead: spec.ahead(), waiting: 0, told: 0, all }
     }
 
@@ -95,8 +96,9 @@ impl Quarantine {
 
     /// Whether so many bytes of a transfer must have room and there is none.
     #[inline]
-    pub const fn lacks_room(&self, held: &Held, bytes: u64) -> bool {
-        held.waits && held.share.is_none() && self.reserved + bytes.saturating_sub(self.ahead) > self.room
+    pub fn lacks_room(&self, held: &Held, bytes: u64) -> bool {
+        let need = || self.reserved + bytes.saturating_sub(self.ahead);
+        held.waits && held.share.is_none() && !self.room.holds(need())
     }
 
     /// Takes room for so many bytes of a transfer, if they are to wait.

@@ -414,6 +414,10 @@ impl Unit for Port {
         show("replay_buffer", self.transmitter.buffer.len() as u64);
     }
 
+    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("link.replay_tlps", self.transmitter.buffer.room.asked());
+    }
+
     fn incidents(&self) -> Vec<String> {
         let port = match self.side {
             Side::Host => "host",

@@ -9,7 +9,7 @@
 use super::SEQUENCES;
 use crate::{
     pcie::packet::Tlp,
-    sim::{Ring, Wake},
+    sim::{Ring, Room, Wake},
 };
 
 /// Replays in a row after which the next one retrains the link.
@@ -19,7 +19,8 @@ pub(super) const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: Ring<Tlp>,
-    capacity: usize,
+    /// For TLPs.
+    pub(super) room: Room,
     next_sequence: u16,
     /// Place of the next TLP to send again.
     again: Option<usize>,
@@ -30,10 +31,10 @@ pub(super) struct ReplayBuffer {
 
 impl ReplayBuffer {
     pub fn new(capacity: u32, timer: u64) -> Self {
-        let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2) as usize;
+        let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2);
         Self {
             tlps: Ring::default(),
-            capacity,
+            room: Room::new(capacity.into()),
             next_sequence: 0,
             again: None,
             in_a_row: 0,
@@ -47,8 +48,8 @@ impl ReplayBuffer {
     }
 
     #[inline]
-    pub const fn is_full(&self) -> bool {
-        self.tlps.len() >= self.capacity
+    pub fn is_full(&self) -> bool {
+        !self.room.holds(self.tlps.len() as u64 + 1)
     }
 
     /// Whether TLPs are to be sent again.

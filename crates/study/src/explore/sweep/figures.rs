@@ -7,7 +7,7 @@ use crate::explore::work::{CompareError, busiest};
 use crate::figures::{self, About, Column, Value, columns, price::price, table::SWEEP};
 use crate::sim::{Control, SimulationError};
 use crate::system::RunError;
-use crate::table::{Point, PointRow};
+use crate::table::{Origin, Point, PointRow};
 use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Study {
         let cells = self.cells(&workload, &varied, observer);
         match cells.and_then(|cells| Ok((cells, self.draws(&point, &workload, observer)?))) {
             Ok((_, None)) => Err(Stopped),
-            Ok((mut figures, Some(draws))) => {
+            Ok(((mut figures, origin), Some(draws))) => {
                 let residuals = self.residuals();
                 for (name, numbers) in &draws {
                     let answered: Vec<f64> = numbers.iter().flatten().copied().collect();
@@ -48,7 +48,7 @@ impl Study {
                         figures.insert(format!("{name}_{end}"), Value::Number(number));
                     }
                 }
-                Ok(PointRow { point, error: None, figures, draws })
+                Ok(PointRow { point, error: None, origin: Some(origin), figures, draws })
             }
             Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Err(Stopped),
             Err(CompareError::Run { error, .. }) => refused(point, error.to_string()),
@@ -81,9 +81,15 @@ impl Study {
         drawn.figures(self.layers(point.value("design")), &Self::settings_of(point), what, observer)
     }
 
-    /// The cells of the columns of [`SWEEP`] that apply.
-    fn cells(&self, workload: &Workload, varied: &Varied, observer: Observed<'_>) -> Result<Cells, CompareError> {
-        let known = self.shared.outcome(&varied.machine, (workload, self.spec.sample), observer)?;
+    /// The cells of the columns of [`SWEEP`] that apply, and where their outcome is from.
+    fn cells(
+        &self,
+        workload: &Workload,
+        varied: &Varied,
+        observer: Observed<'_>,
+    ) -> Result<(Cells, Origin), CompareError> {
+        let of = (&varied.machine, self.again);
+        let (known, origin) = self.shared.outcome(of, (workload, self.spec.sample), observer)?;
         let (outcome, sampled) = &*known;
         let alone = workload.alone();
         let Varied { machine, assumed } = varied;
@@ -92,6 +98,6 @@ impl Study {
         let costs = (&price(machine), alone.map(|copy| copy.direction));
         let values = row.values(SWEEP, costs, |_| Value::None);
         let cells = columns(SWEEP).into_iter().map(Column::name).zip(values);
-        Ok(cells.filter(|(_, value)| *value != Value::None).collect())
+        Ok((cells.filter(|(_, value)| *value != Value::None).collect(), origin))
     }
 }

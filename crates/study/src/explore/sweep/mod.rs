@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | per point in progress | a machine |
 //! | per point that has run | its identity and the place of its line: below 100 bytes |
+//! | while points run | their settings, some thousands at a time, which are put in order |
 //! | while tables are written | the rows of one group of the Parquet file |
 
 mod axis;
@@ -33,9 +34,10 @@ mod status;
 mod store;
 mod study;
 mod table;
+mod visits;
 
 pub use crate::table::PointId;
-pub use crate::table::{Point, PointRow};
+pub use crate::table::{Origin, Point, PointRow};
 pub use axis::{AxisError, AxisSpec};
 pub use column::AxisColumn;
 pub use figures::Stopped;
@@ -45,7 +47,7 @@ pub use heading::Heading;
 pub(super) use lines::each_line;
 pub use lines::{BoundedLines, LONGEST_LINE, sealed};
 pub use pareto::{Front, ParetoError, front};
-pub use run::{Ended, Reason, Tabled};
+pub use run::{Ended, Origins, Reason, Tabled};
 pub use select::{Group, ON_FRONT, Selection, Together, Where};
 pub use shard::{Gathering, Shard, ShardArray, discard, gather};
 pub use status::{ShardStatus, SweepStatus};

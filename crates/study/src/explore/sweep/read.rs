@@ -45,7 +45,8 @@ impl Study {
         let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
         let shared = Shared::default();
         let drawn = Arc::default();
-        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values, shared, drawn };
+        let (digest, again) = (digest(all), false);
+        let study = Self { digest, base_digest, workload, base, designs, spec, values, again, shared, drawn };
         study.check()?;
         Ok(study)
     }

@@ -6,8 +6,10 @@ use super::folder::Folder;
 use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
 use super::table::{Table, TableError, TableWriter, columns, values};
+use super::visits::Visits;
 use crate::sim::Control;
-use crate::table::{Point, PointRow};
+use crate::table::{Origin, Point, PointRow};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -32,7 +34,11 @@ pub struct Tabled {
     pub reasons: Vec<Reason>,
     /// Points that have not run.
     pub missing: u64,
+    pub origins: Origins,
 }
+
+/// How many points have their figures from where.
+pub type Origins = BTreeMap<Origin, u64>;
 
 /// Why points have no figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,12 +96,11 @@ impl Study {
         observer: &(dyn Fn() -> Control + Sync),
         done: &(dyn Fn() + Sync),
     ) -> Result<(), Ended> {
-        let (points, folder) = (Mutex::new(self.points_of(folder)?), Mutex::new(folder));
+        let (points, folder) = (self.points_of(folder)?, Mutex::new(folder));
+        let missing = |point: &Point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id);
+        let visits = Mutex::new(Visits::new(self, points.filter(missing)));
         let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
-        let next = || {
-            let mut points = points.lock().unwrap_or_else(PoisonError::into_inner);
-            points.find(|point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id))
-        };
+        let next = |group: &mut usize| visits.lock().unwrap_or_else(PoisonError::into_inner).next(group);
         let one = |point| -> Result<(), Ended> {
             let row = self.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
             folder.lock().unwrap_or_else(PoisonError::into_inner).add(&row).map_err(Ended::Folder)?;
@@ -103,7 +108,9 @@ impl Study {
             Ok(())
         };
         let worker = || {
-            while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next()) {
+            let mut group = usize::MAX;
+            while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next(&mut group))
+            {
                 if let Err(ended) = one(point) {
                     over.store(true, Ordering::Relaxed);
                     reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(ended);
@@ -132,6 +139,7 @@ impl Study {
             let row = PointRow { point, ..row };
             writer.add(&row)?;
             tabled.rows += 1;
+            row.origin.into_iter().for_each(|origin| *tabled.origins.entry(origin).or_default() += 1);
             row.error.into_iter().for_each(|message| tabled.refuse(message));
         }
         writer.finish()?;

@@ -275,7 +275,7 @@ mod tests {
         let strange_rows = fs::read_to_string(&rows).unwrap().replace("\"32\"", "\"33\"");
         fs::write(&rows, &strange_rows).unwrap();
         let damaged = gather(&study, &mut folder).unwrap();
-        assert!(damaged.len() == 1 && damaged[0].why.contains("line 2 (and 2 more), is not as it was"), "{damaged:?}");
+        assert!(damaged.len() == 1 && damaged[0].why.contains("line 5 (and 2 more), is not as it was"), "{damaged:?}");
         assert!(damaged[0].path.exists() && !rows.exists());
         let strange = |row: &str| {
             let said = row.split_once(",\"digest").unwrap().0.to_owned() + "}";

@@ -3,9 +3,10 @@
 use super::folder::{FolderRecord, LINES, RECORD, there};
 use super::folder_error::FolderError;
 use super::lines::each_line;
+use super::run::Origins;
 use super::shard::{ShardArray, files};
 use super::table::TableError;
-use crate::table::PointId;
+use crate::table::{Origin, PointId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs;
@@ -24,6 +25,8 @@ pub struct SweepStatus {
     pub done: u64,
     /// Those of them without figures.
     pub refused: u64,
+    /// Where the figures of the others are from, as far as rows say it.
+    pub origins: Origins,
     /// The shards, if the points were split into some for a scheduler.
     pub shards: Option<ShardStatus>,
     /// Seconds since the last rows came.
@@ -46,6 +49,7 @@ struct Seen {
     ids: HashSet<PointId>,
     rows: u64,
     refused: u64,
+    origins: Origins,
     last: Option<SystemTime>,
     shards: Vec<Grown>,
 }
@@ -85,6 +89,7 @@ impl SweepStatus {
             shards: shards.transpose()?,
             seconds_since_last: seen.last.map(since),
             points_per_second: seen.rate().or_else(|| since_begun(folder, &lines, done)),
+            origins: seen.origins,
         })
     }
 }
@@ -121,12 +126,17 @@ impl Seen {
         struct Told {
             id: PointId,
             error: Option<serde::de::IgnoredAny>,
+            #[serde(default)]
+            origin: Option<Origin>,
         }
         let Some(file) = there(path)? else { return Ok(()) };
         let before = self.rows;
         let read = each_line(path, file, &mut |line| {
             let told: Told = line.read(|text| serde_json::from_slice(text))?;
-            self.refused += u64::from(self.ids.insert(told.id) && told.error.is_some());
+            if self.ids.insert(told.id) {
+                self.refused += u64::from(told.error.is_some());
+                told.origin.into_iter().for_each(|origin| *self.origins.entry(origin).or_default() += 1);
+            }
             self.rows += 1;
             Ok(())
         });

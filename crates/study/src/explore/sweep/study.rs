@@ -191,6 +191,8 @@ pub struct Study {
     pub(super) base: Base,
     /// By design of an axis: the machine with it, whose digest counts, since a file may change under its name.
     pub(super) designs: BTreeMap<String, Base>,
+    /// Whether each point is simulated, though its outcome may be known from another.
+    pub again: bool,
     /// Outcomes that points share.
     pub(super) shared: Shared,
     /// Draws that all points share.
@@ -198,11 +200,6 @@ pub struct Study {
 }
 
 impl Study {
-    /// How many points had the outcome of another one with equal work, in this process.
-    pub fn shared(&self) -> u64 {
-        self.shared.count()
-    }
-
     /// The machine without any axis, with a design of an axis if one is named.
     pub fn base(&self, design: Option<&str>) -> &Base {
         design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
