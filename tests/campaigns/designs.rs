@@ -68,7 +68,7 @@ fn the_tables_of_the_document_are_what_compare_prints() {
             arguments.extend(["--size", SIZES]);
         }
         let (stated, printed) = (tables(text), tables(&compare(&arguments)));
-        assert!(stated.len() >= 2, "{arguments:?}");
+        assert!(!stated.is_empty(), "{arguments:?}");
         for (title, cells) in stated {
             let now = printed.get(&title).unwrap_or_else(|| panic!("no table `{title}`"));
             for ((design, column), cell) in cells.into_iter().filter(|((_, column), _)| column != "1 GiB") {
