@@ -1,6 +1,6 @@
 //! What a copy is said to be limited by, held against brute force: each parameter relaxed alone, and each pair of the printed list.
 //!
-//! `SEALSIM_LIMITS=all cargo test --release --test campaigns answers` asks all machines, for a quarter of an hour; without it a part of them.
+//! `SEALSIM_LIMITS=all cargo test --release --test campaigns answers` asks all machines, for half an hour; without it a part of them.
 
 mod designs;
 mod engines;
