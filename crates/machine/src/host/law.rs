@@ -91,7 +91,7 @@ pub enum Session {
     ToEnd,
 }
 
-/// The law's answer.
+/// Who waits for an operation, and for what it waits itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waits {
     pub host: Returns,

@@ -30,6 +30,8 @@ pub struct LimitedBy {
     pub bytes: u64,
     /// Runs that it took.
     pub runs: u32,
+    /// Whether runs were used up before all candidates had been tried or bounded: another may gain more.
+    pub cut_short: bool,
 }
 
 impl LimitedBy {
@@ -68,7 +70,8 @@ impl LimitedBy {
                 let Gain { relaxed_to, gain_percent, .. } = flight;
                 format!("nothing but physics: {}, of which {relaxed_to} would give +{gain_percent:.0} %", named(flight))
             }
-            (None, None, None) => "nothing that was tried, alone or in pairs".to_owned(),
+            (None, None, None) if self.cut_short => format!("nothing that was found in {} runs", self.runs),
+            (None, None, None) => "nothing, alone or in pairs".to_owned(),
         }
     }
 
@@ -117,6 +120,7 @@ mod tests {
             LimitedBy { best: vec![gain("a.b"), gain("c")], next: Some("a.b".into()), ..none.clone() },
             LimitedBy { together: Some(["a", "b"].map(gain)), ..none.clone() },
             LimitedBy { physics: Some(gain("link.flight")), ..none.clone() },
+            LimitedBy { cut_short: true, runs: 60, ..none.clone() },
             none,
         ];
         assert_eq!(
@@ -126,12 +130,13 @@ mod tests {
                 "a.b = 32: 64 gives +29 %, and still limits",
                 "a = 32 and b = 32 together: 64 and 64 give +29 %",
                 "nothing but physics: link.flight = 32, of which 64 would give +29 %",
-                "nothing that was tried, alone or in pairs",
+                "nothing that was found in 60 runs",
+                "nothing, alone or in pairs",
             ]
         );
         assert_eq!(
             said.each_ref().map(LimitedBy::short),
-            ["a.b +29 %", "a.b +29 %", "a and b +29 %", "nothing", "nothing"]
+            ["a.b +29 %", "a.b +29 %", "a and b +29 %", "nothing", "nothing", "nothing"]
         );
         assert_eq!(said[1].others().collect::<Vec<_>>(), ["c = 32: 64 gives +29 %"]);
     }

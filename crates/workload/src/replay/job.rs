@@ -229,7 +229,7 @@ pub struct Job {
     pub calls: Vec<Call>,
     /// In the order of their calls.
     pub ops: Arc<Vec<Op>>,
-    /// By operation.
+    /// By operation: what it begins after.
     pub bound: Vec<Bound>,
     /// When operations ended in the trace, and which it was, the earliest first.
     pub ends: Arc<Vec<(Ns, u32)>>,

@@ -19,7 +19,7 @@ pub(super) const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: Ring<Tlp>,
-    /// For TLPs.
+    /// Room for TLPs that are not acknowledged.
     pub(super) room: Room,
     next_sequence: u16,
     /// Place of the next TLP to send again.

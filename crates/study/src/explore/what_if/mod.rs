@@ -86,6 +86,8 @@ struct Question<'q> {
     copy: usize,
     observer: &'q mut dyn FnMut() -> Control,
     runs: u32,
+    /// Whether a search ended before all that may gain enough was looked into.
+    cut_short: bool,
 }
 
 /// How long the copy takes as it is, in a run whose copies have at most so many bytes.
@@ -136,7 +138,11 @@ impl Question<'_> {
         let (mut parts, mut found) = (BinaryHeap::new(), Vec::new());
         self.look(machine, before, &steps, 0..steps.len(), &mut parts)?;
         while let Some(Part { gain, of: Reverse((from, to)) }) = parts.pop() {
-            if found.len() == most || self.runs + 2 > runs || f64::from_bits(gain) < LEAST_GAIN {
+            if found.len() == most || f64::from_bits(gain) < LEAST_GAIN {
+                break;
+            }
+            if to - from > 1 && self.runs + 2 > runs {
+                self.cut_short = true;
                 break;
             }
             if to - from == 1 {
@@ -222,7 +228,7 @@ pub fn measure(
 ) -> Result<LimitedBy, RunError> {
     let Ok(machine) = machine.base() else { return Ok(LimitedBy::default()) };
     let (machine, own) = (&machine, &machine.resolved().machine);
-    let mut question = Question { repeat, copy, observer, runs: 0 };
+    let mut question = Question { repeat, copy, observer, runs: 0, cut_short: false };
     let Some(copy) = question.run(own, MOST_BYTES)? else { return Ok(LimitedBy::default()) };
     let whole = Before { time: copy.time(), most: MOST_BYTES };
     // Caches make a short copy within the GPU another one.
@@ -236,6 +242,8 @@ pub fn measure(
         found = question.confirm(machine, whole, found)?;
     }
     found.truncate(most);
+    // That what limits next is not known changes no answer.
+    let cut_short = question.cut_short;
     let mut limit = LimitedBy { bytes: copy.bytes, ..LimitedBy::default() };
     if let Some(first) = found.first()
         && let Ok(relaxed) = machine.resolved().with(&[first.step.setting()]).and_then(|relaxed| relaxed.base())
@@ -251,5 +259,5 @@ pub fn measure(
     if limit.best.is_empty() && limit.together.is_none() {
         limit.physics = question.physics(machine, whole)?;
     }
-    Ok(LimitedBy { runs: question.runs, ..limit })
+    Ok(LimitedBy { runs: question.runs, cut_short, ..limit })
 }
