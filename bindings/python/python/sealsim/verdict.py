@@ -144,7 +144,7 @@ def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
             count = -(-len(one.message.output) // BLOCK)
             return Stage("control", f"{len(one.blocks)} of {count} blocks came before the tag of message {one.message.number}{where}")
     if strays and not any(one.blocks or one.tag is not None for one in seen):
-        return Stage("control", "nothing came, not even a tag: the control waits for ever, maybe for an AES that is never done")
+        return Stage("control", f"nothing came, not even a tag: the control waits for ever, maybe for an AES that is never done ({strays[0]})")
     return Stage("control", strays[0]) if strays else None
 
 
