@@ -137,15 +137,7 @@ class Source:
     """
 
     def __init__(
-        self,
-        stream: Stream,
-        clock: Any,
-        *,
-        stalls: float = 0.0,
-        short: float = 0.0,
-        draw: random.Random | None = None,
-        unknown: bool = False,
-        within: int = 100_000,
+        self, stream: Stream, clock: Any, *, stalls: float = 0.0, short: float = 0.0, draw: random.Random | None = None, unknown: bool = False, within: int = 100_000
     ) -> None:
         if short and stream.keep is None and stream.size is None:
             raise UsageError("short beats need a keep or size pin")
@@ -249,13 +241,10 @@ class Check:
 
     def _awaited(self) -> str:
         """The pin that does not come."""
-        if self.scoreboard.awaits_tag and self._tag is not None:
-            pins = [self._tag.valid if isinstance(self._tag, Stream) else self._tag_valid]
-        else:
-            pins = [self._text.valid]
-        if self.scoreboard.oldest is not None and self.scoreboard.oldest.opens and self._judging:
-            pins = [pin for pin, _ in self._judging]
-        return " or ".join(pin._name for pin in pins)
+        if not self.scoreboard.awaits_tag or self._tag is None:
+            return str(self._text.valid._name)
+        judging = [pin._name for pin, _ in self._judging] if self.scoreboard.oldest and self.scoreboard.oldest.opens else []
+        return " or ".join(judging) or str((self._tag.valid if isinstance(self._tag, Stream) else self._tag_valid)._name)
 
     def _streams(self) -> Iterable[Stream]:
         yield self._text
