@@ -153,7 +153,10 @@ class Source:
         stream.valid.value = 0
         for pin in (stream.data, stream.keep, stream.last, stream.size):
             if pin is not None:
-                pin.value = LogicArray("X" * len(pin)) if self._unknown else self._draw.getrandbits(len(pin))
+                pin.value = LogicArray(self._anything(len(pin)))
+
+    def _anything(self, bits: int) -> str:
+        return "X" * bits if self._unknown else f"{self._draw.getrandbits(bits):0{bits}b}"
 
     async def send(self, data: bytes, *, last: bool = True, marks: Mapping[Any, int] | None = None) -> None:
         """All beats of ``data``, until the core has taken them. last: whether its last beat ends a packet. marks: other pins, with what they say meanwhile."""
@@ -180,10 +183,8 @@ class Source:
 
     def _filled(self, held: int, keep: int) -> Any:
         """Data with anything in the lanes that are not kept."""
-        lanes = range(self._stream.bytes)
-        if self._unknown:
-            return LogicArray("".join(f"{held >> 8 * lane & 0xFF:08b}" if keep >> lane & 1 else "X" * 8 for lane in reversed(lanes)))
-        return held | self._draw.getrandbits(8 * len(lanes)) & ~sum(0xFF << 8 * lane for lane in lanes if keep >> lane & 1)
+        lanes = reversed(range(self._stream.bytes))
+        return LogicArray("".join(f"{held >> 8 * lane & 0xFF:08b}" if keep >> lane & 1 else self._anything(8) for lane in lanes))
 
     async def _taken(self) -> None:
         for _ in range(self._within):
