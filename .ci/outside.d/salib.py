@@ -104,18 +104,25 @@ def ishigami(paths, rows):
 
 
 def sweep():
-    """Ends of intervals are quantiles of what `points.jsonl` says was drawn."""
+    """Ends of intervals are quantiles of what `points.jsonl` says was drawn, of copies with the residual that `study.json` says, as docs/studies.md adds it."""
     axis = '[[axis]]\npath = "tag_queue.depth"\nvalues = [2, 8]\n'
     head = 'name = "s"\nsummary = "s"\nmachine = "h100-nvl-tdx"\ncopy = "d2h:4KiB"\nuncertainty = { draws = 30 }\n'
     study = folder / "study.toml"
     study.write_text(head + axis)
     sealsim("sweep", str(study), "--out", str(folder / "out"))
+    residuals = json.loads((folder / "out" / "study.json").read_text())["residuals"]
+    left = {name: one["root_mean_square"] for one in residuals for name in one["figures"]}
     for line in (folder / "out" / "points.jsonl").read_text().splitlines():
         row = json.loads(line)
         for name, drawn in row["draws"].items():
             known = [number for number in drawn if number is not None]
             if known:
                 ends = np.quantile(known, [0.05, 0.95], method="hazen")
+                stated = row["figures"][name]
+                if name in left:
+                    far = np.hypot(np.log([min(ends[0], stated) / stated, max(ends[1], stated) / stated]), 1.645 * left[name])
+                    # As the program, which gives six digits of what it widens.
+                    ends = [float(f"{end:.6g}") for end in stated * np.exp(far * [-1, 1])]
                 close(f"ends of {name}", [row["figures"][f"{name}_{end}"] for end in ("low", "high")], ends)
 
 

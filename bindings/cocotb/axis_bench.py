@@ -20,15 +20,15 @@ async def messages_both_ways(dut):
     scoreboard = Scoreboard(bytes(16))
     cocotb.start_soon(Clock(dut.clock, 2, unit="ns").start())
     dut.reset.value, dut.start.value = 1, 0
-    text = Source(Stream.of(dut, "s_text"), dut.clock, stalls=STALLS, draw=DRAW)
-    aad = text if ONE_PORT else Source(Stream.of(dut, "s_aad"), dut.clock, stalls=STALLS, draw=DRAW)
+    text = Source(Stream.of(dut, "s_text"), dut.clock, stalls=STALLS, draw=DRAW, unknown=True, within=1000)
+    aad = text if ONE_PORT else Source(Stream.of(dut, "s_aad"), dut.clock, stalls=STALLS, draw=DRAW, unknown=True, within=1000)
     tag = {} if TAG_IN_STREAM else {"tag": dut.tag, "tag_valid": dut.tag_valid}
+    check = Check(
+        scoreboard, dut.clock, text=Stream.of(dut, "m_text"), **tag, passed=dut.passed, failed=dut.failed, stalls=STALLS, draw=DRAW, reset=dut.reset
+    )
     for _ in range(3):
         await RisingEdge(dut.clock)
     dut.reset.value = 0
-    check = Check(
-        scoreboard, dut.clock, text=Stream.of(dut, "m_text"), **tag, passed=dut.passed, failed=dut.failed, stalls=STALLS, draw=DRAW
-    )
     lengths = [(0, 0), (0, 1), (1, 0), (16, 16), (32, 64), (33, 31), (47, 300)]
     for aad_bytes, text_bytes in lengths + [(DRAW.randrange(80), DRAW.randrange(200)) for _ in range(6)]:
         key, iv, opens = DRAW.randbytes(16), DRAW.randbytes(12), DRAW.random() < 0.5

@@ -117,6 +117,10 @@ def test_a_core_with_streams_is_aes_gcm(tmp_path, one_port, tag_in_stream):
     [
         ("passed <= tag_now == given_now;", "passed <= 1;", "it passed, but its tag is forged|its tag"),
         ("m_text_tlast  <= out_left <= 16 && (!TAG_IN_STREAM || opens_now)", "m_text_tlast <= out_left <= 32", "last of m_text_tdata: it comes 1?[0-9] bytes before the end"),
+        ("m_text_tlast  <= out_left <= 16 && (!TAG_IN_STREAM || opens_now)", "m_text_tlast <= out_left <= 16 ? 1'b1 : 1'bx", "m_text_tlast is X while m_text_tvalid is high"),
+        ("if (m_text_tvalid && m_text_tready) m_text_tvalid <= 0;", "if (m_text_tvalid && (m_text_tready || $random % 2)) m_text_tvalid <= 0;", r"m_text_tvalid went to 0 before its beat was taken \(IHI 0051A 2.2.1\)"),
+        ("{high, out_high, m_text_tvalid, tag_waits} <= 0;", "{high, out_high, tag_waits} <= 0; m_text_tvalid <= 1;", r"m_text_tvalid is 1 in reset .*2.7.2"),
+        ("assign s_text_tready = !from_aad && takes;", "assign s_text_tready = 0;", "s_text_tvalid has been high for 1000 cycles, waiting for s_text_tready, which is 0"),
         ("{16'h0, lanes(out_left)}", "32'hffff", "bytes that belong to no message"),
         ("high ? beat[255:128] : beat[127:0]", "beat[127:0]", "text"),
     ],

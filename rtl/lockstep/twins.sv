@@ -62,7 +62,7 @@ module twin_serial #(parameter int LEVELS = 0, parameter int PRODUCT = 1, parame
 endmodule
 
 module twin_aggregated #(
-  parameter int W = 4, parameter int G = 4, parameter int LEVELS = 0, parameter int PRODUCT = 2, parameter int REDUCTION = 2, parameter bit PLANTED = 0
+  parameter int W = 4, parameter int G = 4, parameter int LEVELS = 0, parameter int PRODUCT = 2, parameter int REDUCTION = 2
 ) (
   input logic clk, input logic [1+W:0][127:0] in,
   output logic [3+G+W*G+2*W*(PRODUCT+REDUCTION-1)-1:0][127:0] out
@@ -73,7 +73,7 @@ module twin_aggregated #(
   for (genvar l = 0; l < W; l++) begin : block
     assign x[128*(W-l)-1 -: 128] = in[2+l];
   end
-  ghash_aggregated #(.W(W), .G(G), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION), .PLANTED(PLANTED)) unit (
+  ghash_aggregated #(.W(W), .G(G), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION)) unit (
     .clk(clk), .rst(in[0][0]), .load(in[0][1]), .load_index(in[0][15:8]), .load_power(in[1]), .start(in[0][2]), .groups(in[0][63:32]), .valid(in[0][3]), .x(x),
     .ready(out[0][0]), .idle(out[0][1]), .y(out[2]));
   assign out[0][127:2] = '0;
@@ -126,10 +126,10 @@ module twin_iterative #(parameter int ROUNDS = 14, parameter bit COMPACT = 0) (
   assign out[0][127:40] = '0;
 endmodule
 
-module twin_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter int COUNT = 4, parameter bit PLANTED = 0) (
+module twin_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter int COUNT = 4) (
   input logic clk, input logic [0:0][127:0] in, output logic [2+DEPTH-1:0][127:0] out
 );
-  tag_queue #(.DEPTH(DEPTH), .SKID(SKID), .COUNT(COUNT), .PLANTED(PLANTED)) unit (
+  tag_queue #(.DEPTH(DEPTH), .SKID(SKID), .COUNT(COUNT)) unit (
     .clk(clk), .rst(in[0][0]), .enter(in[0][1]), .arrive(in[0][2]), .verdict(in[0][3]), .good(in[0][4]),
     .room(out[0][0]), .pass(out[0][1]), .pass_verified(out[0][2]), .retire(out[0][3]), .squash(out[0][4]));
   assign out[0][127:5] = '0;
@@ -141,7 +141,7 @@ endmodule
 
 module twin_engine #(
   parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0, parameter int FIFO = 32,
-  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1, parameter bit PLANTED = 0
+  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1
 ) (
   input logic clk, input logic [5+ROUNDS:0][127:0] in,
   output logic [9+FIFO+(REGISTERS == 0 ? 1 : ROUNDS*REGISTERS)+2*(PRODUCT+REDUCTION-1)-1:0][127:0] out
@@ -150,7 +150,7 @@ module twin_engine #(
   localparam int STATES = 9 + FIFO;
   localparam int STAGES = STATES + (REGISTERS == 0 ? 1 : ROUNDS*REGISTERS);
   engine #(
-    .ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT), .FIFO(FIFO), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION), .PLANTED(PLANTED)
+    .ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT), .FIFO(FIFO), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION)
   ) unit (
     .clk(clk), .rst(in[0][0]), .load(in[0][1]), .start(in[0][2]), .opens(in[0][3]), .text_valid(in[0][4]),
     .aad_bytes(in[1][31:0]), .text_bytes(in[1][63:32]), .iv(in[2][95:0]), .aad(in[3]), .text(in[4]), .keys(in[ROUNDS+5:5]),

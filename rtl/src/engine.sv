@@ -16,12 +16,13 @@
 //
 // Of one message at a time: `load` and `start` only while `rests`, not together, and `start` after `load` once `ready`. `load` and `start` are registered: H
 // enters the lane, and a message opens, in the cycle after. `load` clears the counter, so that no select is in front of the lane for H. Round keys are given
-// from outside, the IV has 96 bits, and a lane has registers behind its rounds.
+// from outside and stay from `load` until the last message's tag, the IV has 96 bits, and a lane has registers behind its rounds. What does not count may be
+// anything: bytes behind the end of AAD or text, `text_valid` when the message's text has been taken, `iv`, lengths and `opens` without `start`. `out` is zero
+// behind the text's end.
 module engine #(
   parameter int ROUNDS = 14, parameter int REGISTERS = 1,   // REGISTERS 0: one round, through which a block passes ROUNDS times
   parameter bit COMPACT = 0, parameter int FIFO = 32,
-  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1,
-  parameter bit PLANTED = 0                                 // a counter that is off by one, for tests to find
+  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1
 ) (
   input  logic         clk, rst,
   input  logic         load,
@@ -95,10 +96,14 @@ module engine #(
 
   // GHASH, and the ways to it.
   logic         full, hash_ready;
-  logic [127:0] x, y, keep;
-  wire [3:0] odd = text_length[3:0];
-  assign keep = text_left == 29'd1 && odd != '0 ? {128{1'b1}} << {4'd0 - odd, 3'b0} : {128{1'b1}};
-  wire [127:0] crossed = (text ^ keystream) & keep;
+  logic [127:0] x, y;
+  // Bytes of a block that count, of which the last may be short.
+  function automatic logic [127:0] keep(input logic last, input logic [3:0] odd);
+    keep = last && odd != '0 ? {128{1'b1}} << {4'd0 - odd, 3'b0} : {128{1'b1}};
+  endfunction
+  wire [127:0] aad_keep  = keep(aad_left == 29'd1, aad_length[3:0]);
+  wire [127:0] text_keep = keep(text_left == 29'd1, text_length[3:0]);
+  wire [127:0] crossed = (text ^ keystream) & text_keep;
   wire hash_open   = busy && hash_ready && !ended;
   assign aad_taken = hash_open && aad_left != '0;
   wire drains      = hash_open && aad_left == '0 && full;
@@ -107,9 +112,9 @@ module engine #(
   wire enters_text = drains || opening && text_taken;
   wire ends        = hash_open && aad_left == '0 && hash_left == '0;
   always_comb begin
-    if (aad_left != '0) x = aad;
+    if (aad_left != '0) x = aad & aad_keep;
     else if (hash_left == '0) x = {29'b0, aad_length, 3'b0, 29'b0, text_length, 3'b0};
-    else x = opening ? text & keep : out;
+    else x = opening ? text & text_keep : out;
   end
   logic [127:0] mask, turned_x, value;
   logic         mask_known;
@@ -151,7 +156,7 @@ module engine #(
       if (load) nonce_counter <= '0;
       if (start) begin
         {busy, mask_due, opening} <= {2'b11, opens};
-        nonce_counter <= {iv, 32'd1 + 32'(PLANTED)};
+        nonce_counter <= {iv, 32'd1};
         {aad_length, text_length} <= {aad_bytes, text_bytes};
         aad_left <= 29'((aad_bytes + 33'd15) >> 4);
         counters_left <= text_blocks;

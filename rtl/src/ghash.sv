@@ -57,8 +57,7 @@ endmodule
 // | closing | none: `groups` is how many groups the message has from this cycle on, so the last G take smaller powers |
 // | powers | given from outside, H^(index + 1) at `load_index`; not made here |
 module ghash_aggregated #(
-  parameter int W = 4, parameter int G = 4, parameter int LEVELS = 0, parameter int PRODUCT = 2, parameter int REDUCTION = 2,
-  parameter bit PLANTED = 0                          // a power that is off by one, for tests to find
+  parameter int W = 4, parameter int G = 4, parameter int LEVELS = 0, parameter int PRODUCT = 2, parameter int REDUCTION = 2
 ) (
   input  logic           clk, rst,
   input  logic           load,
@@ -133,7 +132,7 @@ module ghash_aggregated #(
     end else if (valid) begin
       left <= left - 1;
       turn <= G'({turn, turn[G-1]});
-      if (left <= G - int'(PLANTED)) place <= place >> 1;
+      if (left <= G) place <= place >> 1;
     end
     for (int g = 0; g < G; g++)
       if (rst | start) accumulator[g] <= '0;

@@ -11,8 +11,9 @@
 // | `SKID` 0 | `hold`: nothing goes on without its verdict; else as many units may, over all messages |
 // | order | plaintext goes on, and messages retire, in the order in which they were entered |
 //
-// A message is at most 2^COUNT - 1 units of plaintext. One whose verdict is bad is squashed: what of it has not gone on never does.
-module tag_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter int COUNT = 4, parameter bit PLANTED = 0) (
+// What cannot be taken is ignored: an entry without `room`, a verdict that no message waits for, plaintext of a message that has its verdict or COUNT bits of
+// units waiting. A message is at most 2^COUNT - 1 units of plaintext. One whose verdict is bad is squashed: what of it has not gone on never does.
+module tag_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter int COUNT = 4) (
   input  logic clk, rst,
   input  logic enter,                               // a message begins
   input  logic arrive,                              // a unit of plaintext of the youngest message
@@ -35,7 +36,7 @@ module tag_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter in
   wire settles = verdict && used[judged] && !known[judged];
   wire may     = used[head] && known[head];
   assign pass_verified = may && ok[head] && waiting[head] != '0;
-  assign pass   = pass_verified || (used[head] && !known[head] && waiting[head] != '0 && (PLANTED && verdict || 8'(ahead) + 8'd1 <= 8'(SKID)));
+  assign pass   = pass_verified || (used[head] && !known[head] && waiting[head] != '0 && 8'(ahead) + 8'd1 <= 8'(SKID));
   assign retire = used[head] && known[head] && ok[head] && waiting[head] == '0;
   assign squash = used[head] && known[head] && !ok[head];
 

@@ -13,11 +13,12 @@ use std::{
 ///
 /// `sweep` runs every point of a study. A search asks an optimiser (Optuna) which points to run, and tells it what came of them. A point
 /// that is refused, or whose engines do not close at their clock, is on no front. The folder is one of a sweep: `pareto` shows it, `sweep`
-/// runs the rest. Points that it holds are not run again, so the same command continues an interrupted search, and finds what it would have
-/// found without the interruption, with any number of threads.
+/// runs the rest. Points that it holds are not run again, so the same command continues an interrupted search. It may propose other points
+/// then than it would have; the number of threads changes nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs Python with the package `sealsim` and Optuna: pip install './bindings/python[search]' in a clone.
+    after_help = "Needs Python with the package `sealsim` and Optuna: pip install sealsim-*.whl 'optuna>=5,<6' tqdm, or
+'./bindings/python[search]' in a clone.
 
 nsga2 breeds points from the best ones and costs next to nothing; tpe models good and bad points, which takes some 70 ms each, and
 pays where a point takes seconds; random is what they have to beat. A tenth of the points finds nearly all of the front of the studies that are
@@ -113,19 +114,22 @@ enum Sampler {
 
 /// Runs the verb: this process becomes that of Python, which has the same arguments.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
-    let python = |arguments: &[&str]| {
-        let mut command = Command::new("python3");
-        command.args(arguments);
-        command
+    // The wheel puts the program beside its Python, which need not be on the path.
+    let beside = env::current_exe().ok().map(|program| program.with_file_name("python3"));
+    let able = |python: &PathBuf| {
+        let mut asked = Command::new(python);
+        asked.args(["-c", "import optuna, sealsim.search"]).stdout(Stdio::null()).stderr(Stdio::null());
+        asked.status().is_ok_and(|status| status.success())
     };
-    let found = python(&["-c", "import optuna, sealsim.search"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !found.is_ok_and(|status| status.success()) {
-        return Err(Failure::Usage(miette!(
-            help = "pip install './bindings/python[search]' in a clone of sealsim, and have that Python on the path",
-            "a search needs `python3` with the packages sealsim and Optuna"
-        )));
-    }
-    let mut search = python(&["-m", "sealsim.search"]);
+    let python = beside.into_iter().chain([PathBuf::from("python3")]).find(able).ok_or_else(|| {
+        Failure::Usage(miette!(
+            help = "pip install sealsim-*.whl 'optuna>=5,<6' tqdm puts program and packages beside each other; in a clone it is \
+                    './bindings/python[search]', with its Python on the path",
+            "a search needs a `python3` with the packages sealsim and Optuna, beside the program or on the path"
+        ))
+    })?;
+    let mut search = Command::new(python);
+    search.args(["-m", "sealsim.search"]);
     search.args(env::args_os().skip(2));
     if let Ok(program) = env::current_exe() {
         search.env("SEALSIM", program);

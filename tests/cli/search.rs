@@ -11,8 +11,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_sealsim");
 
 /// Runs the verb where programs are those of a folder, and those of the system if `system`.
 fn search(folder: &Path, system: bool, arguments: &[&str]) -> Output {
+    run(Path::new(PROGRAM), folder, system, arguments)
+}
+
+fn run(program: &Path, folder: &Path, system: bool, arguments: &[&str]) -> Output {
     let path = format!("{}{}", folder.display(), if system { ":/usr/bin:/bin" } else { "" });
-    Command::new(PROGRAM).env("PATH", path).arg("search").args(arguments).output().unwrap()
+    Command::new(program).env("PATH", path).arg("search").args(arguments).output().unwrap()
 }
 
 #[test]
@@ -25,7 +29,7 @@ fn without_python_or_the_package_it_says_what_to_install() {
         }
         let refused = search(folder.path(), false, &asked);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(2) && said.contains("pip install './bindings/python[search]'"), "{said}");
+        assert!(refused.status.code() == Some(2) && said.contains("pip install sealsim-*.whl"), "{said}");
     }
 }
 
@@ -45,6 +49,14 @@ fn python_has_the_arguments_the_program_and_the_last_word() {
     assert_eq!(words, [&["-m", "sealsim.search"], &asked[..]].concat());
     assert_eq!(fs::canonicalize(program).unwrap(), fs::canonicalize(PROGRAM).unwrap());
     assert_eq!(done.status.code(), Some(3));
+
+    // A Python beside the program is asked before that on the path, which is asked if it has not what it takes.
+    let (beside, elsewhere) = (folder.path().join("sealsim"), tempfile::tempdir().unwrap());
+    fs::copy(PROGRAM, &beside).unwrap();
+    assert_eq!(run(&beside, elsewhere.path(), true, &asked).status.code(), Some(3));
+    write_python(folder.path(), "#!/bin/sh\nexit 1\n");
+    write_python(elsewhere.path(), "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nexit 4\n");
+    assert_eq!(run(&beside, elsewhere.path(), true, &asked).status.code(), Some(4));
 }
 
 #[test]

@@ -22,6 +22,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use super::compare::{compare, compare_workload};
     #[pymodule_export]
     use super::engine::Engine;

@@ -1,6 +1,7 @@
 """A report is that of the program, and errors are its errors."""
 
 import copy
+import inspect
 import json
 import pickle
 import signal
@@ -9,6 +10,7 @@ import time
 
 import pytest
 import sealsim
+from test_designs import STUDY
 
 
 def fixed(report):
@@ -151,3 +153,23 @@ def test_other_threads_work_meanwhile():
     done.set()
     thread.join()
     assert len(ticks) > 3
+
+
+NONE_OF_THEM = {"text": "zzz", "number": 1 << 70, "part": 1.5, "bytes": b"h2d:1KiB", "list": ["zzz"], "nothing": [], "map": {"zzz": None}, "flag": True, "object": object()}
+FINE = {"cc": "flag", "progress": "flag", "folder": "text", "storage": "text"} | dict.fromkeys(["designs", "set", "inject", "over", "cheap", "minimise", "maximise"], "nothing")
+
+
+@pytest.mark.parametrize("function", [sealsim.run, sealsim.compare, sealsim.sweep, sealsim.search.run])
+def test_each_argument_refuses_what_its_option_does_not_take(function, tmp_path):
+    copies, file = {"machine": "h100-nvl-tdx", "copies": ["h2d:4KiB"]}, tmp_path / "study.toml"
+    file.write_text(STUDY)
+    study = {"study": file, "folder": tmp_path / "out"}
+    compared = {"machine": "h100-nvl-tdx", "designs": ["hold"], "sizes": ["4KiB"]}
+    right = {sealsim.run: copies, sealsim.compare: compared, sealsim.sweep: study}.get(function, {**study, "budget": 1})
+    for name in inspect.signature(function).parameters:
+        for value in [value for kind, value in NONE_OF_THEM.items() if kind != FINE.get(name)]:
+            with pytest.raises((TypeError, sealsim.Error)):
+                function(**{**right, name: value})
+                pytest.fail(f"{name}={value!r} was taken")
+    with pytest.raises(sealsim.UsageError, match="cc is 'of', but must be True"):
+        sealsim.run(**copies, cc="of")

@@ -206,6 +206,18 @@ def test_pins_without_a_value_are_gathered_too():
     assert raised.value.part is None and raised.value.among == ("mask", "GHASH", "tag")
 
 
+@pytest.mark.parametrize(("gather", "stray"), [(0, False), (6, False), (6, True)])
+def test_a_tag_that_does_not_come_hides_no_cause(gather, stray):
+    scoreboard, text = Scoreboard(KEYS[0], gather=gather), DRAW.randbytes(16)
+    if stray:
+        scoreboard.tag(bytes(16))
+    scoreboard.start(bytes(12), text)
+    with pytest.raises(Mismatch, match="the key: it is zero") as raised:
+        scoreboard.text(AesGcm(bytes(16)).seal(bytes(12), text, b"")[0])
+        scoreboard.finish()
+    assert raised.value.part == "key"
+
+
 def test_a_core_that_judges_is_judged():
     scoreboard = Scoreboard(KEYS[0])
     message = scoreboard.start(bytes(12), b"", b"aad", open=True, tag=bytes(16))

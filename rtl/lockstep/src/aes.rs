@@ -42,7 +42,7 @@ impl Aes {
     fn module(self) -> Module {
         let mut parameters = vec![("ROUNDS", self.rounds.into()), ("COMPACT", self.compact.into())];
         parameters.extend(self.registers.map(|registers| ("REGISTERS", registers.into())));
-        Module { name: if self.registers.is_some() { "lane" } else { "iterative" }, parameters }
+        Module { name: if self.registers.is_some() { "lane" } else { "iterative" }, parameters, fault: None }
     }
 
     /// So many cycles in lock-step.

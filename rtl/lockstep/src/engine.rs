@@ -5,7 +5,7 @@ use crate::{
     aes::{Aes, key},
     equal,
     ghash::{InFlight, Stages},
-    twin::Module,
+    twin::{Fault, Module},
 };
 use sealsim::gcm::{
     engine::{Engine as Model, Event},
@@ -65,7 +65,7 @@ impl Engine {
         }
     }
 
-    fn module(self, planted: bool) -> Module {
+    fn module(self, fault: Option<Fault>) -> Module {
         let mut parameters = self.cut.parameters().to_vec();
         parameters.extend([
             ("ROUNDS", self.lane.rounds.into()),
@@ -73,16 +73,15 @@ impl Engine {
             ("COMPACT", self.lane.compact.into()),
             ("FIFO", self.fifo.into()),
         ]);
-        parameters.extend(planted.then_some(("PLANTED", 1)));
-        Module { name: "engine", parameters }
+        Module { name: "engine", parameters, fault }
     }
 
-    /// So many cycles in lock-step; `planted` plants a fault in the RTL, `extra` gives the model so many blocks of keystream more.
+    /// So many cycles in lock-step; `fault` is planted in the RTL, `extra` gives the model so many blocks of keystream more.
     ///
     /// # Errors
     /// No twin, or a difference.
-    pub fn run(self, planted: bool, extra: u32, random: &mut Random, cycles: u64) -> Result<u64, Failure> {
-        let mut twin = self.module(planted).twin(random.random())?;
+    pub fn run(self, fault: Option<Fault>, extra: u32, random: &mut Random, cycles: u64) -> Result<u64, Failure> {
+        let mut twin = self.module(fault).twin(random.random())?;
         let fifo = self.fifo + extra;
         let model = Model::new(&Self { fifo, ..self }.spec()).expect("an engine that can be built");
         let mut bench = Bench {
@@ -99,10 +98,16 @@ impl Engine {
         inputs[0] = RESET;
         twin.step(&inputs);
         for cycle in 0..cycles {
-            inputs[0] = 0;
-            bench.ask(cycle, request.take());
-            if bench.model.idle() && bench.open.is_none() && random.random_bool(0.3) {
-                rate = random.random_range(0.05..1.0);
+            bench.ask(cycle, request.take(), random);
+            // What does not count is anything.
+            inputs[0] = if random.random() { OPENS } else { 0 };
+            inputs[1..5].fill_with(|| random.random());
+            let rests = bench.model.idle() && bench.open.is_none();
+            if rests && keyed == 0 {
+                inputs[5..].fill_with(|| random.random());
+            }
+            if rests && random.random_bool(0.3) {
+                rate = f64::powi(random.random_range(0.2..1.0), 3);
                 request = Some(if keyed == 0 { bench.key(random) } else { Bench::message(random) });
                 keyed = if keyed == 0 { random.random_range(1..6) } else { keyed - 1 };
             }
@@ -112,7 +117,7 @@ impl Engine {
                     inputs[5..].copy_from_slice(slots);
                 }
                 Some(Request::Message(message)) => {
-                    inputs[0] |= START | if message.direction == SealOpen::Open { OPENS } else { 0 };
+                    inputs[0] = START | if message.direction == SealOpen::Open { OPENS } else { 0 };
                     inputs[1] = message.aad.len() as u128 | (message.text.len() as u128) << 32;
                     inputs[2] = message.iv.iter().fold(0, |iv, &byte| iv << 8 | u128::from(byte));
                 }
@@ -122,11 +127,12 @@ impl Engine {
                 && let Some(block) = bench.hidden.pop_front()
             {
                 bench.model.offer(&block);
-                bench.text.push_back(Element::from_partial(&block).0);
+                bench.text.push_back(filled(&block, random));
             }
-            inputs[3] = bench.aad.front().copied().unwrap_or_else(|| random.random());
-            inputs[4] = bench.text.front().copied().unwrap_or_else(|| random.random());
-            inputs[0] |= if bench.text.is_empty() { 0 } else { TEXT };
+            inputs[3] = bench.aad.front().copied().unwrap_or(inputs[3]);
+            let more = bench.hidden.is_empty() && random.random();
+            inputs[0] |= if more || !bench.text.is_empty() { TEXT } else { 0 };
+            inputs[4] = bench.text.front().copied().unwrap_or(inputs[4]);
             let shown = twin.step(&inputs);
             bench.registers(cycle, &shown)?;
             bench.step(cycle, &shown)?;
@@ -140,6 +146,13 @@ const LOAD: u128 = 2;
 const START: u128 = 4;
 const OPENS: u128 = 8;
 const TEXT: u128 = 16;
+
+/// A block of the RTL's ports, with anything behind its end.
+fn filled(block: &[u8], random: &mut Random) -> u128 {
+    let mut whole: [u8; 16] = random.random();
+    whole[..block.len()].copy_from_slice(block);
+    u128::from_be_bytes(whole)
+}
 
 /// The model and what is given to both.
 struct Bench {
@@ -172,12 +185,12 @@ impl Bench {
         Request::Message(Message { iv: random.random(), aad, text, direction })
     }
 
-    fn ask(&mut self, cycle: u64, request: Option<Request>) {
+    fn ask(&mut self, cycle: u64, request: Option<Request>, random: &mut Random) {
         let accepted = match request {
             None => return,
             Some(Request::Key(key, _)) => self.model.load_key(&key),
             Some(Request::Message(message)) => {
-                self.aad.extend(message.aad.chunks(16).map(|block| Element::from_partial(block).0));
+                self.aad.extend(message.aad.chunks(16).map(|block| filled(block, random)));
                 self.hidden.extend(message.text.chunks(16).map(<[u8]>::to_vec));
                 self.model.start(&message.iv, &message.aad, message.text.len() as u64, message.direction)
             }

@@ -1,6 +1,9 @@
 //! GHASH units, both through [`Datapath`]'s drive: powers, accumulators and every stage of the pipeline are equal.
 
-use crate::{Cut, Failure, Random, Rng, equal, twin::Module};
+use crate::{
+    Cut, Failure, Random, Rng, equal,
+    twin::{Fault, Module},
+};
 use sealsim::gcm::{
     field::{Element, Product, powers},
     ghash::{Datapath, GhashUnit},
@@ -49,31 +52,30 @@ impl Unit {
         })
     }
 
-    fn module(self, planted: bool) -> Module {
+    fn module(self, fault: Option<Fault>) -> Module {
         let mut parameters = self.cut().parameters().to_vec();
         match self {
-            Self::Serial(_) => Module { name: "serial", parameters },
+            Self::Serial(_) => Module { name: "serial", parameters, fault },
             Self::Aggregated { width, groups, .. } => {
                 parameters.extend([("W", width.into()), ("G", groups.into())]);
-                parameters.extend(planted.then_some(("PLANTED", 1)));
-                Module { name: "aggregated", parameters }
+                Module { name: "aggregated", parameters, fault }
             }
         }
     }
 
-    /// So many cycles in lock-step with a unit of the model; `planted` plants a fault in the RTL, where it has one to plant.
+    /// So many cycles in lock-step with a unit of the model; `fault` is planted in the RTL.
     ///
     /// # Errors
     /// No twin, or a difference.
     pub fn run<D: Datapath + Clone>(
         self,
         mut model: D,
-        planted: bool,
+        fault: Option<Fault>,
         random: &mut Random,
         cycles: u64,
     ) -> Result<u64, Failure> {
         let (width, groups) = self.sizes();
-        let mut twin = self.module(planted).twin(random.random())?;
+        let mut twin = self.module(fault).twin(random.random())?;
         let mut inputs = vec![0; 2 + width];
         let (mut cycle, mut keyed) = (0, 0);
         inputs[0] = RESET;
@@ -88,6 +90,7 @@ impl Unit {
                 }
                 for (index, power) in (0_u128..).zip(powers(h, width * groups)) {
                     (inputs[0], inputs[1]) = (LOAD | index << 8, power.0.reverse_bits());
+                    inputs[2..].fill_with(|| random.random());
                     twin.step(&inputs);
                 }
             }
@@ -103,7 +106,7 @@ impl Unit {
                 let group: Vec<Element> = (0..size).map(|_| Element(random.random())).collect();
                 let after = (left > 0).then(|| entered(&model, &group)).flatten();
                 let takes = after.is_some() && random.random_bool(rate);
-                inputs[0] = if takes { VALID } else { 0 };
+                inputs[0] = u128::from(random.random::<u64>()) << 8 | if takes { VALID } else { 0 };
                 inputs[1] = random.random();
                 inputs[2..].fill_with(|| random.random());
                 if takes {

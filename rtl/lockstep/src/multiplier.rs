@@ -28,8 +28,8 @@ impl Kind {
 
     fn module(self) -> Module {
         match self {
-            Self::Parallel(cut) => Module { name: "multiplier", parameters: cut.parameters().to_vec() },
-            Self::Digits(bits) => Module { name: "digit", parameters: vec![("D", bits.into())] },
+            Self::Parallel(cut) => Module { name: "multiplier", parameters: cut.parameters().to_vec(), fault: None },
+            Self::Digits(bits) => Module { name: "digit", parameters: vec![("D", bits.into())], fault: None },
         }
     }
 

@@ -1,7 +1,10 @@
 //! The tag queue: its verdicts are those of [`TagQueue`] in order, in the cycle in which that gives them, and what goes on, leaves or waits in each slot
 //! follows from them by [`Release`], told here unit by unit.
 
-use crate::{Failure, Random, Rng, equal, twin::Module};
+use crate::{
+    Failure, Random, Rng, equal,
+    twin::{Fault, Module},
+};
 use sealsim::{
     gpu::{
         release::Release,
@@ -114,18 +117,17 @@ impl Queue {
         }
     }
 
-    fn module(self, planted: bool) -> Module {
-        let mut parameters = vec![("DEPTH", self.depth.into()), ("SKID", self.skid.into())];
-        parameters.extend(planted.then_some(("PLANTED", 1)));
-        Module { name: "queue", parameters }
+    fn module(self, fault: Option<Fault>) -> Module {
+        let parameters = vec![("DEPTH", self.depth.into()), ("SKID", self.skid.into())];
+        Module { name: "queue", parameters, fault }
     }
 
-    /// So many cycles in lock-step; `planted` plants a fault in the RTL, `late` one in the model: its verdicts take effect a cycle late.
+    /// So many cycles in lock-step; `fault` is planted in the RTL, `late` is one in the model: its verdicts take effect a cycle late.
     ///
     /// # Errors
     /// No twin, or a difference.
-    pub fn run(self, planted: bool, late: bool, random: &mut Random, cycles: u64) -> Result<u64, Failure> {
-        let mut twin = self.module(planted).twin(random.random())?;
+    pub fn run(self, fault: Option<Fault>, late: bool, random: &mut Random, cycles: u64) -> Result<u64, Failure> {
+        let mut twin = self.module(fault).twin(random.random())?;
         let mut model = Model::new(&self.spec(), random.random_range(1..4));
         let most = self.release().ahead(self.skid.into());
         let mut messages: VecDeque<Message> = VecDeque::new();
@@ -135,7 +137,9 @@ impl Queue {
         for cycle in 1..=cycles {
             let youngest = messages.back();
             let full = messages.len() == self.depth as usize;
-            let enters = !full && youngest.is_none_or(|message| message.missing == 0) && random.random_bool(0.4);
+            // First nothing enters: what comes meanwhile belongs to no message. Verdicts for all slots would leave none wrong.
+            let awaits = cycle > 3 && !full && youngest.is_none_or(|message| message.missing == 0);
+            let enters = awaits && random.random_bool(0.4);
             let arrives = youngest
                 .is_some_and(|message| message.missing > 0 && message.waiting < 15 && message.verdict.is_none())
                 && random.random_bool(0.7);
@@ -147,7 +151,16 @@ impl Queue {
             if late {
                 verdict = std::mem::replace(&mut delayed, verdict);
             }
-            let flags = [enters, arrives, verdict.is_some(), verdict.is_some_and(|verdict| verdict.ok)];
+            // What cannot be taken, and a verdict's outcome without one, are anything.
+            let mut garbage = |may: bool| may && random.random();
+            let deaf = messages.back().is_none_or(|message| message.waiting == 15 || message.verdict.is_some());
+            let judged = messages.iter().all(|message| message.verdict.is_some());
+            let flags = [
+                enters || garbage(full),
+                arrives || garbage(deaf),
+                verdict.is_some() || garbage(judged),
+                verdict.map_or_else(|| garbage(true), |verdict| verdict.ok),
+            ];
             let input = flags.iter().enumerate().fold(0, |sum, (bit, &flag)| sum | u128::from(flag) << (bit + 1));
             let shown = twin.step(&[input]);
 
@@ -197,7 +210,7 @@ impl Queue {
                 left = (left.0 + u64::from(retires), left.1 + u64::from(squashed));
             }
             if enters {
-                let (missing, good) = (random.random_range(1..20), random.random_bool(0.8));
+                let (missing, good) = (random.random_range(1..16), random.random_bool(0.8));
                 messages.push_back(Message { number: entered, missing, good, ..Message::default() });
                 let time = model.clock.edge(cycle);
                 model.entries.push(time, TagEntry { job: entered, parts: 1 });

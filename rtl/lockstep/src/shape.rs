@@ -46,10 +46,10 @@ impl Shape {
         let random = &mut Random::seed_from_u64(seed);
         match self {
             Self::Multiplier(kind) => kind.run(random, cycles),
-            Self::Ghash(unit) => unit.run(unit.model(), false, random, cycles),
+            Self::Ghash(unit) => unit.run(unit.model(), None, random, cycles),
             Self::Aes(aes) => aes.run(random, cycles),
-            Self::Engine(engine) => engine.run(false, 0, random, cycles),
-            Self::Queue(queue) => queue.run(false, false, random, cycles),
+            Self::Engine(engine) => engine.run(None, 0, random, cycles),
+            Self::Queue(queue) => queue.run(None, false, random, cycles),
         }
     }
 }

@@ -38,10 +38,16 @@ pub enum TwinError {
         /// What it says.
         output: String,
     },
+    /// A fault cannot be planted.
+    #[error("`{0}` does not stand once in the RTL")]
+    Fault(&'static str),
     /// What was compiled cannot be loaded.
     #[error("{0} cannot be loaded")]
     Load(PathBuf),
 }
+
+/// A fault to plant: text that stands once in the RTL, and what is put there.
+pub type Fault = (&'static str, &'static str);
 
 /// A module of `twins.sv` and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,6 +56,8 @@ pub struct Module {
     pub name: &'static str,
     /// Parameters by name.
     pub parameters: Vec<(&'static str, u64)>,
+    /// What is wrong with it.
+    pub fault: Option<Fault>,
 }
 
 const SOURCES: [&str; 7] = [
@@ -127,8 +135,8 @@ impl Module {
         file(&folder, fs::create_dir_all(&folder))?;
         let (include, runtime) = runtime()?;
         let sources: Vec<PathBuf> = SOURCES.iter().map(|name| rtl().join(name)).collect();
-        let texts = sources.iter().map(|path| file(path, fs::read(path))).collect::<Result<Vec<_>, _>>()?;
-        let stem = format!("{}-{:016x}", self.name, hash(&(self, texts, version()?)));
+        let texts = sources.iter().map(|path| file(path, fs::read_to_string(path))).collect::<Result<Vec<_>, _>>()?;
+        let stem = format!("{}-{:016x}", self.name, hash(&(self, &texts, version()?)));
         let library = folder.join(format!("{stem}.so"));
         if library.exists() {
             return Ok(library);
@@ -137,6 +145,8 @@ impl Module {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let work = folder.join(format!("{stem}.{}.{number}", std::process::id()));
+        file(&work, fs::create_dir(&work))?;
+        let sources = self.planted(sources, &texts, &work)?;
         let mut verilator = Command::new("verilator");
         verilator.args(["--cc", "-Wno-fatal", "-Wno-WIDTH", "-Wno-MULTIDRIVEN", "-DBEHAVIOURAL", "--prefix", "Vtwin"]);
         // Loops stay loops, and all is one file: it compiles in a tenth of the time.
@@ -160,6 +170,19 @@ impl Module {
         file(&library, fs::rename(&made, &library))?;
         file(&work, fs::remove_dir_all(&work))?;
         Ok(library)
+    }
+
+    /// The sources, of which one that has a fault is a copy.
+    fn planted(&self, mut sources: Vec<PathBuf>, texts: &[String], work: &Path) -> Result<Vec<PathBuf>, TwinError> {
+        let Some((right, wrong)) = self.fault else { return Ok(sources) };
+        if texts.iter().map(|text| text.matches(right).count()).sum::<usize>() != 1 {
+            return Err(TwinError::Fault(right));
+        }
+        for (source, text) in sources.iter_mut().zip(texts).filter(|(_, text)| text.contains(right)) {
+            *source = work.join("planted.sv");
+            file(source, fs::write(&*source, text.replace(right, wrong)))?;
+        }
+        Ok(sources)
     }
 
     /// Elaborates, compiles and loads the module; its registers hold random bits.

@@ -9,6 +9,7 @@ The fields are those of ``sealsim run --format json``; docs/results.md describes
 """
 
 from . import scoreboard, search, software, tlp
+from ._native import VERSION as __version__
 from .comparison import Comparison, compare
 from .engine import Engine, Event, Opened, Sealed
 from .errors import (
@@ -38,6 +39,7 @@ __all__ = [
     "Sweep",
     "UsageError",
     "VerificationError",
+    "__version__",
     "compare",
     "run",
     "scoreboard",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+VERSION: str
 _Told = Callable[[float], object] | None
 
 def run(question: dict[str, Any], progress: _Told) -> tuple[str, list[str]]: ...

@@ -15,10 +15,12 @@ from .arguments import (
     Path,
     Progress,
     Settings,
+    Switch,
     count,
     machine_question,
     settings,
     text,
+    texts,
     told,
 )
 from .errors import UsageError
@@ -61,7 +63,7 @@ def compare(
     workload: Path | None = None,
     parameters: Settings | None = None,
     set: Settings | None = None,
-    cc: bool | None = None,
+    cc: Switch = None,
     what_if: int = 0,
     threads: int | None = None,
     progress: Progress = None,
@@ -76,10 +78,11 @@ def compare(
     Errors: as those of ``run``; VerificationError, where a copy is not delivered.
     """
     asked = machine_question(machine, designs, set, cc)
+    measured = count("what_if", what_if, MOST_MEASURED)
     workers = None if threads is None else count("threads", threads, MOST_THREADS)
     if workload is not None:
-        if sizes is not None or what_if:
-            raise UsageError("sizes and what_if are for copies: leave them out with a workload")
+        if sizes is not None or measured or memory != "pinned":
+            raise UsageError("sizes, memory and what_if are for copies: leave them out with a workload")
         question: dict[str, Any] = {
             "machine": asked,
             "workload": text(workload),
@@ -90,11 +93,16 @@ def compare(
             return _comparison(_native.compare_workload(question, tell))
     if machine is None:
         raise UsageError("give a machine, for example sealsim.compare(\"h100-nvl-tdx\")")
+    if parameters is not None:
+        raise UsageError("parameters are a workload's, and none is given")
+    copies = SIZES if sizes is None else texts("sizes", sizes)
+    if not copies:
+        raise UsageError("sizes is empty: give one at least, for example sizes=[\"64MiB\"]")
     question = {
         "machine": asked,
-        "sizes": [str(size) for size in (SIZES if sizes is None else sizes)],
-        "memory": memory,
-        "what_if": count("what_if", what_if, MOST_MEASURED),
+        "sizes": list(copies),
+        "memory": text(memory),
+        "what_if": measured,
         "threads": workers,
     }
     with told(progress, "compare") as tell:

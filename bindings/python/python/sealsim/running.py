@@ -13,6 +13,7 @@ from .arguments import (
     Path,
     Progress,
     Settings,
+    Switch,
     count,
     machine_question,
     settings,
@@ -56,7 +57,7 @@ def run(
     parameters: Settings | None = None,
     designs: Iterable[Path] | None = None,
     set: Settings | None = None,
-    cc: bool | None = None,
+    cc: Switch = None,
     data: Literal["none", "exact"] = "none",
     seed: int = 0,
     inject: Iterable[str] | None = None,
@@ -70,7 +71,7 @@ def run(
     copies: ``h2d:64MiB``, ``d2h:1GiB:pageable``, each a direction, a size and a kind of host memory.
     workload: a TOML file or a shipped one, in place of copies; parameters: values of its parameters.
     designs: laid over the machine, later ones on top; set: single values, ``{"link.max_payload": "512B"}``.
-    cc: confidential computing of the machine on or off, whatever its file says; designs lie over it.
+    cc: confidential computing of the machine, True (``on``) or False (``off``), whatever its file says; designs lie over it.
     data: ``none`` for the timing alone, ``exact`` to carry and check every byte; the timing is the same.
     inject: faults, as ``link.h2d.flip:200``.
     what_if: of the copy that ends last, how many parameters to measure that may limit it (default: one, where that is quick).
@@ -80,11 +81,16 @@ def run(
     """
     if (copies is None) == (workload is None):
         raise UsageError("give copies or a workload, for example copies=[\"h2d:64MiB\"]")
+    asked = texts("copies", copies)
+    if not asked and workload is None:
+        raise UsageError("copies is empty: give one at least, for example copies=[\"h2d:64MiB\"]")
+    if workload is None and parameters is not None:
+        raise UsageError("parameters are a workload's, and none is given")
     if data not in ("none", "exact"):
         raise UsageError(f"data is {data!r}, but must be \"none\" or \"exact\"")
     question = {
         "machine": machine_question(machine, designs, set, cc),
-        "copies": texts("copies", copies),
+        "copies": asked,
         "workload": None if workload is None else text(workload),
         "parameters": settings("parameters", parameters),
         "data": data == "exact",

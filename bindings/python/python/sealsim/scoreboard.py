@@ -146,7 +146,9 @@ class Scoreboard:
         # Of the messages in the core, how many have all of their text out.
         self._through = 0
         self._first: Mismatch | None = None
-        self._strays: list[str] = []
+        self._strays: list[tuple[str, str]] = []
+        self.unended: set[str] = set()
+        """Packets that are complete and whose end has not come, in words: `finish` fails on them."""
         self._ended_since = 0
 
     def start(
@@ -279,24 +281,29 @@ class Scoreboard:
         self._stray("text", Stage("control", f"{len(data)} bytes that belong to no message"), data, cycle)
 
     def misplaced(self, pins: str, *, cycle: int | None = None) -> None:
-        """Pins that say where a message ends say something else.
+        """Pins that say where a message ends say something else, or break a rule of their bus.
 
         Errors: Mismatch.
         """
         message = self._open[0].message if self._open else None
-        self._strays.append(pins)
+        self._strays.append(("pins", pins))
         self._differs(Mismatch("text", message, Stage("control", pins), cycle=cycle))
 
-    def finish(self) -> None:
-        """The core is at rest: everything has to have come.
+    def finish(self, waited: str = "") -> None:
+        """The core is at rest: everything has to have come. waited: for what it was waited how long, if it was.
 
         Errors: Mismatch.
         """
+        waited = waited and f": {waited}"
+        if not self._open:
+            for told in sorted(self.unended):
+                self._strays.append(("pins", told))
+                self._first = self._first or Mismatch("text", None, Stage("control", f"{told}{waited}"))
         if self._open:
             seen = self._open[0]
             blocks, came = -(-len(seen.message.output) // BLOCK), len(seen.blocks) if self._through == 0 else None
             stage = "its tag did not come" if came is None else f"{came} of {blocks} blocks came, and no tag"
-            self._strays.append(stage)
+            self._strays.append(("tag" if came is None else "text", f"{stage}{waited}"))
             self._first = self._first or Mismatch("missing", seen.message, "", block=came)
         if self._first is not None:
             raise self._judged()
@@ -308,14 +315,16 @@ class Scoreboard:
             raise self._judged()
 
     def _stray(self, what: str, stage: Stage, got: bytes, cycle: int | None) -> None:
-        self._strays.append(stage.text)
+        self._strays.append((what, stage.text))
         self._differs(Mismatch(what, None, stage, got=got, cycle=cycle))
 
     def _judged(self) -> Mismatch:
         """The first difference, with the stage that explains all of them."""
         first = self._first
         assert first is not None
-        stage = first.judged or explain([*self._seen, *self._open], self._strays)
+        stage = first.judged
+        if stage is None or (self.gather and stage.part == "control"):
+            stage = explain([*self._seen, *self._open], self._strays)
         if not self.gather:
             self._first, self._strays = None, []
         return Mismatch(

@@ -79,12 +79,15 @@ class Seen:
         return padded(aad) + padded(cipher) + length_block(len(aad), len(cipher))
 
 
-def explain(seen: list[Seen], strays: list[str]) -> Stage:
-    """The stage that is wrong. strays: blocks and tags that belong to no message, and messages that did not end."""
+def explain(seen: list[Seen], strays: list[tuple[str, str]]) -> Stage:
+    """The stage that is wrong. strays: blocks and tags that belong to no message, and messages that did not end, with what of them that concerns."""
     text = any(one.wrong_blocks() for one in seen)
-    lost = _lost(seen, strays)
+    lost = _lost(seen, [told for _, told in strays])
     if lost is not None:
-        return lost
+        # Each block came in its place: where one is wrong, that says more than a tag or a pin does.
+        whole = all(what != "text" for what, _ in strays) and not any(one.short for one in seen)
+        found = explain(seen, []) if whole and (text or any(one.text_unknown for one in seen)) else UNKNOWN
+        return found._replace(text=f"{found.text}; {strays[0][1]}") if _parts(found) else lost
     if any(one.unknown for one in seen):
         return _of_some_unknown(seen)
     if text:
@@ -144,7 +147,7 @@ def _lost(seen: list[Seen], strays: list[str]) -> Stage | None:
             count = -(-len(one.message.output) // BLOCK)
             return Stage("control", f"{len(one.blocks)} of {count} blocks came before the tag of message {one.message.number}{where}")
     if strays and not any(one.blocks or one.tag is not None for one in seen):
-        return Stage("control", "nothing came, not even a tag: the control waits for ever, maybe for an AES that is never done")
+        return Stage("control", f"nothing came, not even a tag: the control waits for ever, maybe for an AES that is never done ({strays[0]})")
     return Stage("control", strays[0]) if strays else None
 
 

@@ -10,30 +10,11 @@ from ..errors import Error, VerificationError
 from .optimiser import SAMPLERS
 from .searching import run
 
-_SAYS = """Searches a study for its front with a part of its points.
-
-`sealsim sweep` runs every point of a study. A search asks an optimiser (Optuna) which points to run, and tells it what came of
-them: of each the objectives, and whether it counts. A point that is refused, or whose engines do not close at their clock, is on no front.
-The study is the file that `sealsim sweep` reads, and the folder is one of a sweep: `sealsim pareto` shows it, `sealsim sweep` runs the
-rest. Points that it holds are not run again, so a search that was interrupted goes on with the same command, and finds what it would have
-found without the interruption, with any number of threads."""
-
-_EXAMPLES = """Examples:
-  sealsim search studies/search-engine.toml --budget 1000 --out results/engine
-  sealsim search studies/search-engine.toml --budget 1000 --out results/engine --max gb_per_s --min area_total_kge
-  sealsim search studies/search-engine.toml --budget 500 --out results/large --copy h2d:64MiB --cheap-copy h2d:2MiB
-  sealsim pareto results/engine --plot front.svg
-  optuna-dashboard results/engine/search.journal     # watch it (pip install optuna-dashboard)
-
-Which sampler? `nsga2` breeds points from the best, and costs next to nothing; `tpe` models good and bad points, takes some 70 ms for each,
-and pays where a point takes seconds; `random` is what they have to beat. How many points? A tenth of the study finds nearly all of the front
-of the shipped studies (docs/studies.md has the table); a larger --budget goes on where the last one ended."""
+_SAYS = """Searches a study for its front with a part of its points: an optimiser (Optuna) proposes them. `sealsim search --help` says more of it."""
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="sealsim search", description=_SAYS, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(prog="sealsim search", description=_SAYS)
     parser.add_argument("study", metavar="STUDY", help="the study: a TOML file")
     parser.add_argument("--budget", metavar="N", type=int, required=True, help="points to run at most; those of an earlier part count")
     parser.add_argument("--out", metavar="FOLDER", required=True, help="the folder of results; made if it is not there")

@@ -3,16 +3,17 @@
 Optuna's study lives in memory; a storage gets each trial when it is done, in one piece, since a trial that grows in a storage costs a dozen
 writes. What the storage has from before, or from others at the same search, is taken in before each batch.
 
-Each batch has a sampler of its own, seeded with how many points are known, and a batch that is not whole in the storage is proposed again. So a
-search that was interrupted goes on as if it had not been.
+Each batch has a sampler of its own, seeded with how many points are known. What a sampler keeps of earlier batches, and proposals that came to nothing,
+end with the process: one that goes on may propose other points.
 """
 
 from __future__ import annotations
 
+import fcntl
 import random
+import threading
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -66,28 +67,21 @@ class Optimiser:
                 self._stored = self._optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
                 self._stored.set_metric_names(list(goal.columns))
         self._taken: set[int] = set()
-        self._batch, self._tries = "", 0
+        self._tries = 0
         # By point that counts: its objectives, each less the better.
         self._scores: dict[str, tuple[float, ...]] = {}
         self._worst: list[float | None] = [None] * len(directions)
         self._first: list[Point] = []
-        self.take_in(self._broken())
+        self.take_in()
 
     def begin_with(self, points: Sequence[Point]) -> None:
         """Points to propose before any other."""
         self._first = [point for point in points if point.id not in self.known]
 
-    def _broken(self) -> str:
-        """The batch of which the storage has only a part, since the search was interrupted meanwhile."""
-        kept = {(trial.user_attrs["batch"], trial.user_attrs["point"]) for trial in self._trials() if "batch" in trial.user_attrs}
-        counts = Counter(batch for batch, _ in kept)
-        parts = (batch for batch, count in counts.items() if batch.startswith(f"{self._seed}/") and count < int(batch.split("/")[2]))
-        return next(parts, "none")
-
     def _trials(self) -> list[optuna.trial.FrozenTrial]:
         return [] if self._stored is None else self._stored.get_trials(deepcopy=False)
 
-    def take_in(self, but_batch: str = "none") -> None:
+    def take_in(self) -> None:
         """Learns of trials that the storage has."""
         with self._quiet():
             for trial in self._trials():
@@ -95,7 +89,7 @@ class Optimiser:
                 if trial.number in self._taken or point is None:
                     continue
                 self._taken.add(trial.number)
-                if point.id not in self.known and trial.user_attrs["batch"] != but_batch:
+                if point.id not in self.known:
                     self.known.add(point.id)
                     self._study.add_trial(trial)
                     if not any(trial.constraints.values()):
@@ -110,7 +104,6 @@ class Optimiser:
             return asked
         chance = random.Random(f"{self._seed}/{len(self.known)}")
         self._tries = 0 if self._sampler == "random" else TRIES
-        self._batch = f"{self._seed}/{len(self.known)}/{wanted}"
         with self._quiet():
             # NSGA-II chooses parents when it is first asked in a generation, and then has them in another order than later.
             self._study.sampler = self._new_sampler()
@@ -134,7 +127,6 @@ class Optimiser:
             self._remember(point, values)
         with self._quiet():
             trial.set_user_attr("point", point.id)
-            trial.set_user_attr("batch", self._batch)
             trial.set_user_attr("settings", {path: value for path, value in point.settings if value is not None})
             trial.set_constraint("possible and closes at its clock", judged.violation)
             frozen = self._study.tell(trial, values)
@@ -243,5 +235,25 @@ def storage(where: str) -> Any:
     optuna = _optuna()
     if "://" in where:
         return optuna.storages.get_storage(where)
-    backend = optuna.storages.journal.JournalFileBackend(where)
+    backend = optuna.storages.journal.JournalFileBackend(where, lock_obj=_Lock(where))
     return optuna.storages.JournalStorage(backend)
+
+
+class _Lock:
+    """The journal, locked by the system, which unlocks it when its process ends: Optuna's lock is a file, which outlives a kill."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def acquire(self) -> bool:
+        """Waits for others, which write for an instant, and says so if they take longer."""
+        self._file = open(self._path, "ab")
+        late = threading.Timer(2, warnings.warn, [f"waits for another process, which has {self._path} locked"])
+        late.start()
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        late.cancel()
+        return True
+
+    def release(self) -> None:
+        """Lets others write."""
+        self._file.close()

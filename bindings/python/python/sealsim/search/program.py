@@ -10,6 +10,7 @@ import queue
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -193,11 +194,12 @@ class _Worker:
 
 def _found(program: Path | None) -> str:
     wanted = text(program) if program is not None else os.environ.get("SEALSIM", "sealsim")
-    found = shutil.which(wanted)
+    # The wheel puts it beside its Python, which need not be on the path.
+    found = shutil.which(os.path.join(os.path.dirname(sys.executable), wanted)) or shutil.which(wanted)
     if found is None:
         raise FileError(
-            f"there is no program {wanted!r}: `cargo install --locked --path .` in a clone puts `sealsim` on the path; "
-            "--program, or SEALSIM in the environment, names another place"
+            f"there is no program {wanted!r} beside {sys.executable} or on the path: `pip install sealsim-*.whl` puts it there, "
+            "`cargo install --locked --path .` in a clone on the path; --program, or SEALSIM in the environment, names another place"
         )
     return found
 

@@ -10,8 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from ..arguments import MOST_THREADS, Path, Progress, Told, count, text, told
-from ..errors import UsageError
+from ..arguments import MOST_THREADS, Path, Progress, Told, count, text, texts, told
 from ..table import Table
 from .goal import Goal
 from .kept import Kept
@@ -19,6 +18,7 @@ from .optimiser import Optimiser, storage as storage_at
 from .program import Program, Row
 from .space import Point, Space
 
+MOST = (1 << 32) - 1
 MOST_WORKERS = 1024
 JOURNAL = "search.journal"
 
@@ -73,7 +73,7 @@ def run(
     """Searches a study for its front, with at most ``budget`` of its points.
 
     study: a TOML file, as ``sealsim sweep`` reads it. folder: where points are kept, as those of a sweep. Points that it has are not run
-    again; a search that was interrupted goes on when it is run again, and finds what it would have found.
+    again; a search that was interrupted goes on when it is run again.
     minimise, maximise: columns, in place of the study's objectives. sampler: ``nsga2``, ``tpe`` or ``random``.
     over: options of the program over the study, as ``["--copy", "h2d:1MiB"]``.
     cheap: the same for a first search at less cost, as ``["--sample", "4"]``, of ``cheap_budget`` points (default: twice the budget). The
@@ -85,8 +85,10 @@ def run(
 
     Errors: UsageError, ConfigError, FileError, SimulationError. What has run before Ctrl-C is kept.
     """
-    if budget < 1:
-        raise UsageError(f"budget is {budget}, but a search needs a point at least")
+    budget, seed, worker = count("budget", budget, MOST, 1), count("seed", seed, MOST), count("worker", worker, MOST)
+    points = 2 * budget if cheap_budget is None else count("cheap_budget", cheap_budget, MOST, 1)
+    minimise, maximise = texts("minimise", minimise), texts("maximise", maximise)
+    over, cheap = texts("over", over), texts("cheap", cheap)
     workers = count("threads", (os.cpu_count() or 1) if threads is None else threads, MOST_THREADS)
     workers = max(1, min(workers, MOST_WORKERS))
     place = pathlib.Path(text(folder))
@@ -96,13 +98,12 @@ def run(
     space = full.space()
     name = " ".join([*goal.arguments, sampler, f"seed {seed}", *over, *cheap])
     mixed = seed if worker == 0 else zlib.crc32(f"{seed} {worker}".encode())
-    optimiser = Optimiser(space, goal, sampler, mixed, budget, storage_at(storage or str(place / JOURNAL)), name)
+    optimiser = Optimiser(space, goal, sampler, mixed, budget, storage_at(str(place / JOURNAL) if storage is None else text(storage)), name)
     with Kept(place) as kept:
         try:
             if cheap:
                 low = Program(study, [*over, *cheap], program)
                 lows = low.space()
-                points = 2 * budget if cheap_budget is None else cheap_budget
                 screen = Optimiser(lows, goal, sampler, seed, points)
                 ranked = _judged(low, lows, screen, goal, kept, points, workers)
                 optimiser.begin_with(_same(space, ranked, budget // 2))

@@ -69,7 +69,8 @@ pub(in crate::explore) fn residuals(machine: &Resolved, list: &[&Figure]) -> Vec
     let of = |family: &Family| {
         let shown = |figure: &&&Figure| list.iter().any(|listed| listed.name == figure.name);
         let figures: Vec<_> = family.figures.iter().filter(shown).map(|figure| figure.name.to_owned()).collect();
-        let root_mean_square = if another_host { rounded(family.left.hypot(OF_ANOTHER_HOST)) } else { family.left };
+        let root_mean_square =
+            if another_host { rounded((family.left.powi(2) + OF_ANOTHER_HOST.powi(2)).sqrt()) } else { family.left };
         let residual = Residual { family: family.name.to_owned(), figures, root_mean_square, another_host };
         (!residual.figures.is_empty()).then_some(residual)
     };
