@@ -53,6 +53,13 @@ pub(super) fn logged(log: &Log) -> Item {
         None if log.flit => flit::header_item(&bytes),
         None => logged_header(&bytes, log),
     };
+    if log.repeated > 0 {
+        let times = log.repeated;
+        let text = format!(
+            "the prefix was printed {times} times, as kernels do that read its first register for each; it is taken once"
+        );
+        item.problems.push(Problem::new(Severity::Note, "repeated_prefix", text));
+    }
     let device = log.device.as_ref().map(|device| format!(", {device}"));
     item.source = Some(log.place.clone() + &device.unwrap_or_default());
     item

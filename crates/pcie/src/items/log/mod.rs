@@ -45,6 +45,8 @@ pub(super) struct Log {
     pub(super) flit: bool,
     pub(super) header: Vec<Word>,
     pub(super) prefixes: Vec<Word>,
+    /// Prefixes on lines of their own; in the end, how often one was printed, by a kernel that reads the first register for each.
+    pub(super) repeated: usize,
 }
 
 /// Why a line is no log.
@@ -88,14 +90,29 @@ pub(super) fn parse(text: &str, name: &str) -> Read {
             read.skipped.push(LogError { place, fault });
         }
     }
+    read.logs.iter_mut().for_each(Log::unrepeat);
     read
+}
+
+impl Log {
+    /// Takes words that are all the same for one prefix. A TLP has no prefix twice, and kernels before "PCI/DPC: Fix RP PIO TLP prefix log reading" print the
+    /// first register once for each.
+    fn unrepeat(&mut self) {
+        let same = self.prefixes.windows(2).all(|pair| pair[0] == pair[1]);
+        match self.repeated {
+            2.. if same => self.prefixes.truncate(1),
+            _ => self.repeated = 0,
+        }
+    }
 }
 
 /// Takes what a line has: a log, or a prefix of the last one.
 fn take(line: &str, place: &str, heading: Option<&str>, logs: &mut Vec<Log>) -> Result<(), LogFault> {
     if let Some((before, after)) = line.split_once(PREFIX_LINE) {
         let log = logs.last_mut().filter(|log| !log.flit && log.device == device(before)).ok_or(LogFault::Alone)?;
-        log.prefixes.extend(prefix_line(after)?);
+        let prefix = prefix_line(after)?;
+        log.repeated += usize::from(prefix.is_some());
+        log.prefixes.extend(prefix);
         return Ok(());
     }
     let Some(Split { marker, before, flit, after }) = split(line)? else { return Ok(()) };
@@ -105,7 +122,7 @@ fn take(line: &str, place: &str, heading: Option<&str>, logs: &mut Vec<Log>) -> 
         return Ok(());
     }
     let device = if lspci { heading.map(str::to_owned) } else { device(before) };
-    logs.push(Log { place: place.to_owned(), device, flit, header, prefixes });
+    logs.push(Log { place: place.to_owned(), device, flit, header, prefixes, repeated: 0 });
     Ok(())
 }
 

@@ -51,6 +51,27 @@ fn a_prefix_on_a_line_of_its_own_belongs_to_the_log_before_it() {
 }
 
 #[test]
+fn one_prefix_that_an_old_kernel_prints_in_each_word_is_one() {
+    let log = |words: &[&str]| {
+        let lines = words.iter().map(|word| format!("\n0000:00:1c.0: TLP Prefix Header: dw0, {word}"));
+        one(&format!("0000:00:1c.0: TLP Header: 00000001 0000000f 00001000 00000000{}", lines.collect::<String>()))
+    };
+    for (words, prefixes, repeated) in [
+        (&["0x91000123"; 4][..], 1, 4),
+        (&["0x91000123"; 3], 1, 3),
+        (&["0x92000000"; 2], 1, 2),
+        (&["0x91000123", "0x00000000"], 1, 0),
+        (&["0x92000000", "0x91000123"], 2, 0),
+        (&["0x92000000", "0x91000123", "0x91000123"], 3, 0),
+    ] {
+        let log = log(words);
+        assert_eq!((log.prefixes.len(), log.repeated), (prefixes, repeated), "{words:?}");
+    }
+    let line = one("TLP Header: 00000001 0000000f 00001000 00000000 E-E Prefixes: 91000001 91000001");
+    assert_eq!((line.prefixes.len(), line.repeated), (2, 0));
+}
+
+#[test]
 fn other_lines_are_skipped_and_each_log_has_its_line() {
     let words = "TLP Header: 34000000 0a000052 00000000 00000001";
     let logs = parse(&format!("pcieport: [20] UnsupReq (First)\n{words}\n\nx\n{words}"), "it").logs;
