@@ -67,7 +67,7 @@ pub(super) fn logged(log: &Log) -> Item {
 
 fn logged_header(bytes: &[u8], log: &Log) -> Item {
     // What follows the header is no data, though it stands where data would.
-    let three_dw = log.header[0][0] & 0x20 == 0;
+    let three_dw = log.header[0][0] & 0x20 == 0 && log.header.len() > 3;
     let end = if three_dw { bytes.len() - size_of::<Word>() } else { bytes.len() };
     let (mut item, _) = bare_tlp(&bytes[..end]);
     if matches!(item.content, Content::Tlp(_)) && three_dw && log.header[3] != [0; 4] {

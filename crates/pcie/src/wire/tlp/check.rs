@@ -32,7 +32,7 @@ const fn rule(section: &'static str, codes: &'static [&'static str], find: fn(&T
     Rule { section, codes, find }
 }
 
-/// All rules of headers; those of prefixes are [`PREFIX_RULES`](super::PREFIX_RULES). Structure (Fmt and Type, lengths) is [`TlpView`]'s, ECRC and bits that no field has are [`TlpView::check`]'s.
+/// All rules of headers; those of prefixes are in `prefix.rs`. Structure (Fmt and Type, lengths) is [`TlpView`]'s, ECRC and bits that no field has are [`TlpView::check`]'s.
 pub const RULES: [Rule; 14] = [
     rule("10.2.1", &["address_type", "translation_request"], address_type),
     rule("10.2.2", &["translation_length"], translation),

@@ -177,7 +177,7 @@ pub enum Finding {
         lower_address: u8,
     },
     /// More End-End prefixes than any receiver can announce to take.
-    #[error("{have} End-End prefixes: a TLP has {} at most", super::MOST_END_TO_END)]
+    #[error("{have} End-End prefixes: a TLP has {} at most", super::prefix::MOST_END_TO_END)]
     EndToEndPrefixes { have: usize },
     /// A local prefix that is not before the End-End ones.
     #[error("the local prefix {} stands behind an End-End prefix: local ones stand first", hex::encode(.prefix))]

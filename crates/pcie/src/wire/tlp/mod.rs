@@ -26,7 +26,6 @@ pub use finding::{Finding, Severity};
 pub(in crate::wire) use kinds::ATTRIBUTES;
 pub use kinds::KINDS;
 pub use message::MessageData;
-pub use prefix::{MOST_END_TO_END, PREFIX_RULES, PrefixRule};
 pub use repr::{Attributes, MemoryOp, TlpRepr};
 pub use view::{TlpError, TlpView};
 
