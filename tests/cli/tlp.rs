@@ -314,5 +314,5 @@ fn tags_of_14_bits_stand_in_flit_headers_and_machines_of_generation_6_have_them(
             .status
             .code()
     };
-    assert_eq!((run("6"), run("5")), (Some(0), Some(2)));
+    assert_eq!((run("6"), run("5")), (Some(0), Some(3)));
 }
