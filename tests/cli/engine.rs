@@ -24,6 +24,28 @@ fn bytes(document: &Json, name: &str) -> Vec<u8> {
 }
 
 #[test]
+fn a_tag_that_gcm_does_not_have_is_refused_and_not_compared() {
+    let message = ["h100-nvl-tdx", "--key", "000102030405060708090a0b0c0d0e0f", "--iv", "00", "--text", "00"];
+    let whole = hex::encode(bytes(&document(&[&message[..], &["--open"]].concat()), "tag"));
+    for (length, status) in
+        (0..=16).map(|length| (length, if [4, 8, 12, 13, 14, 15, 16].contains(&length) { 0 } else { 2 }))
+    {
+        let tag = &whole[..2 * length];
+        let output = engine(&[&message[..], &["--open", "--tag", tag]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{length}: {said}");
+        assert!(status == 0 || said.contains(&format!("a tag of {length} bytes: AES-GCM takes 16 or 15")), "{said}");
+    }
+    // To seal as well, and from a file.
+    assert_eq!(engine(&[&message[..], &["--tag", ""]].concat()).status.code(), Some(2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("short.rsp").display().to_string();
+    let case = format!("Count = 0\nKey = {0}\nIV = 01\nCT =\nAAD =\nTag = 02\nFAIL\n", "00".repeat(16));
+    std::fs::write(&file, case).expect("a file");
+    assert_eq!(engine(&["folded-8", "--vector", &file]).status.code(), Some(2));
+}
+
+#[test]
 fn the_tag_that_is_shown_is_that_of_another_code_base() {
     for arguments in [
         &["folded-8", "--aad-blocks", "4", "--blocks", "33"][..],

@@ -201,3 +201,118 @@ fn a_lost_flit_ends_with_1_and_flit_mode_excludes_the_others_with_2() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("leave out --flit"), "{}", text(&output.stderr));
 }
+
+/// Of litepcie issue 178: each TLP is legal alone.
+#[test]
+fn a_stream_is_checked_across_its_packets() {
+    let data = |bytes: usize| "00".repeat(bytes);
+    let (read, first) = ("00000040010005ff00001000", format!("4a0000100000010001000500{}", data(64)));
+    let second = |count: &str, tag: &str| format!("4a000010000000{count}0100{tag}40{}", data(64));
+    for (lines, code) in [
+        (vec![read.to_owned(), first.clone(), second("c0", "05")], None),
+        (vec![read.to_owned(), first.clone(), second("40", "05")], Some("bytes_left")),
+        (vec![read.to_owned(), first.clone(), second("c0", "09")], Some("unknown_tag")),
+        (vec![read.to_owned(), first.clone(), read.to_owned()], Some("tag_in_use")),
+    ] {
+        let input = lines.join("\n");
+        assert_eq!(sealsim(&["tlp", "decode", "-"], input.as_bytes()).status.code(), Some(0));
+        let marked = lines.iter().map(|line| format!("{} {line}", if line.starts_with('0') { '>' } else { '<' }));
+        for input in [input.clone(), marked.collect::<Vec<_>>().join("\n")] {
+            let output = sealsim(&["tlp", "decode", "--stream", "--format", "json"], input.as_bytes());
+            assert_eq!(output.status.code(), Some(i32::from(code.is_some())), "{input}");
+            assert!(code.is_none_or(|code| text(&output.stdout).contains(&format!("\"code\":\"{code}\""))), "{input}");
+        }
+    }
+    let wrong = sealsim(&["tlp", "decode", "--stream"], b"> 0000\n< 4x\n");
+    assert_eq!((wrong.status.code(), text(&wrong.stderr).contains("line 2")), (Some(2), true));
+}
+
+/// The packets of a capture, a line each with its way; the first lines are the InitFCs, which come before any run.
+fn packets(capture: &[u8], credits: &str) -> Vec<String> {
+    let number = |at: usize| u32::from_le_bytes(capture[at..at + 4].try_into().unwrap()) as usize;
+    let mut lines: Vec<_> = credits.lines().flat_map(|line| [format!("> {line}"), format!("< {line}")]).collect();
+    let mut at = 0;
+    while at < capture.len() {
+        if number(at) == 6 {
+            let record = &capture[at + 28..at + 28 + number(at + 20)];
+            let way = if record[19] & 0x10 == 0 { '>' } else { '<' };
+            lines.push(format!("{way} {}", hex::encode(&record[20..])));
+        }
+        at += number(at + 4);
+    }
+    lines
+}
+
+#[test]
+fn captures_of_random_machines_keep_the_rules_and_a_packet_that_is_lost_breaks_them() {
+    let credits = r#"{"kind":"dllp","fields":{"type":"INIT_FC1_P","hdr_scale":"SF1","hdr_fc":127,"data_scale":"SF1","data_fc":2047}}
+        {"kind":"dllp","fields":{"type":"INIT_FC1_NP","hdr_scale":"SF1","hdr_fc":127,"data_scale":"SF1","data_fc":127}}"#;
+    let credits = text(&sealsim(&["tlp", "encode", "--wire=gen1"], credits.as_bytes()).stdout);
+    assert_eq!(credits.lines().count(), 2);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.pcapng").display().to_string();
+    let mut draw = 65_u64;
+    let mut choose = |choices: &[&'static str]| {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        choices[(draw >> 33) as usize % choices.len()]
+    };
+    for _ in 0..12 {
+        let copy = choose(&["h2d:70000", "d2h:70000", "h2d:1,d2h:5000", "h2d:33333,d2h:33333"]);
+        let design = choose(&["direct-in-place", "hold", "inline-tags", "staged", "off"]);
+        let sizes = choose(&["128 B", "256 B", "512 B"]);
+        let settings = [
+            format!("link.max_payload={sizes}"),
+            format!("root_complex.completion_payload={}", choose(&["64 B", "128 B"])),
+            format!("link.max_read_request={}", choose(&["128 B", "512 B", "4 KiB"])),
+            format!("link.read_tags={}", choose(&["32", "256", "768"])),
+            format!("link.ecrc={}", choose(&["true", "false"])),
+        ];
+        let mut run = vec!["run", "h100-nvl-tdx", "--design", design, "--capture", &file];
+        copy.split(',').for_each(|copy| run.extend(["--copy", copy]));
+        settings.iter().for_each(|setting| run.extend(["--set", setting]));
+        let output = sealsim(&run, b"");
+        assert_eq!(output.status.code(), Some(0), "{run:?}: {}", text(&output.stderr));
+        let lines = packets(&std::fs::read(&file).unwrap(), &credits);
+        let judge =
+            |lines: &[String]| sealsim(&["tlp", "decode", "--wire=gen1", "--stream"], lines.join("\n").as_bytes());
+        let output = judge(&lines);
+        let wrong = text(&output.stdout).lines().find(|line| line.contains("error")).map(str::to_owned);
+        assert_eq!((output.status.code(), wrong), (Some(0), None), "{run:?}: {}", text(&output.stderr));
+        // The first of each way may have any number.
+        let ways: Vec<_> = lines.iter().map(|line| &line[..4]).collect();
+        let later = |&place: &usize| ways[place].ends_with("fb") && ways[..place].contains(&ways[place]);
+        let tlps: Vec<_> = (0..lines.len()).filter(later).collect();
+        for place in [tlps[0], tlps[tlps.len() / 2], tlps[tlps.len() - 3]] {
+            let lost = [&lines[..place], &lines[place + 1..]].concat();
+            assert_eq!(judge(&lost).status.code(), Some(1), "{run:?}: without {}", lines[place]);
+        }
+    }
+}
+
+/// Tag[13:8] are the low bits of byte 6, Tag[7:0] byte 7: the layout of pcie-6-0-packet-generator and of Intel's hqm_sfi structures.
+#[test]
+fn tags_of_14_bits_stand_in_flit_headers_and_machines_of_generation_6_have_them() {
+    for (tag, kind) in [(0x400, 3), (0x1234, 32), (0x3fff, 64), (0x2b01, 74)] {
+        let payload = if kind < 64 { "" } else { "000000a5" };
+        let extra =
+            if kind == 74 { r#""byte_count":4,"lower_address":0,"completer_id":0"# } else { r#""address":4294971392"# };
+        let extra = if kind % 32 == 0 && kind != 64 { extra } else { &extra.replace("4294971392", "4096") };
+        let json = format!(
+            r#"{{"kind":"flit_tlp","payload":"{payload}","fields":{{"type":{kind},"length_dw":1,"tag":{tag},{extra}}}}}"#
+        );
+        let flit = sealsim(&["tlp", "encode", "--flit"], json.as_bytes());
+        let bytes =
+            hex::decode(text(&flit.stdout).lines().next().unwrap_or_else(|| panic!("{}", text(&flit.stderr)))).unwrap();
+        assert_eq!((u16::from(bytes[6] & 0x3f) << 8 | u16::from(bytes[7])), tag, "{kind}");
+        let back = sealsim(&["tlp", "decode", "--flit", "--format", "json"], &flit.stdout);
+        assert!(text(&back.stdout).contains(&format!("\"tag\":{tag}")), "{}", text(&back.stdout));
+    }
+    let run = |generation: &str| {
+        let generation = format!("link.generation={generation}");
+        let most = ["--set", "link.read_tags=15360", "--set", "copy_engine.outstanding_reads=2000"];
+        sealsim(&[&["run", "h100-nvl-tdx", "--copy", "h2d:2MiB", "--set", &generation], &most[..]].concat(), b"")
+            .status
+            .code()
+    };
+    assert_eq!((run("6"), run("5")), (Some(0), Some(3)));
+}

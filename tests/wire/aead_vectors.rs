@@ -2,11 +2,12 @@
 
 use sealsim::aead::aegis::AegisSpec;
 use sealsim::aead::bytes::{BytesError, Key, Scheme, WireFormat};
+use sealsim::aead::gcm_siv::GcmSivSpec;
 use sealsim::aead::gcm_sst::GcmSstSpec;
 use sealsim::aead::spec::AeadSpec;
 use sealsim::gcm::message::SealOpen;
-use sealsim::units::Cycles;
-use sealsim::validate::vectors::{Case, Other, read};
+use sealsim::units::{Bytes, Cycles};
+use sealsim::validate::vectors::{Algorithm, Case, Mismatch, Other, read};
 use sha2::{Digest, Sha256};
 use std::{fs, path::PathBuf};
 
@@ -30,7 +31,7 @@ fn cases(name: &str) -> Vec<Case> {
 fn passes(scheme: Scheme, case: &Case) -> bool {
     let tag = &case.tag;
     let Ok(key) = Key::new(WireFormat::new(scheme, tag.len() as u64), &case.key) else { return !case.valid };
-    if !scheme.wire().tag_bytes.contains(&tag.len()) {
+    if scheme.check_tag(tag.len()).is_err() {
         return !case.valid;
     }
     let mut text = case.ciphertext.clone();
@@ -108,6 +109,66 @@ fn the_cases_of_one_scheme_are_not_those_of_another() {
             .filter(|case| case.key.len() == 32)
             .all(|case| !passes(Scheme::ChaCha20Poly1305, &case))
     );
+}
+
+/// By whoever judges: bytes where there are no registers, registers elsewhere. The beginning of a tag of GCM-SST is one; a long tag of AEGIS is another.
+#[test]
+fn tags_of_every_length_that_a_scheme_has_are_judged_and_no_others() {
+    let [sst, siv] = [("gcm_sst_test.json", 12), ("aes_gcm_siv_test.json", 16)].map(|(name, least)| {
+        cases(name)
+            .into_iter()
+            .filter(move |case| case.valid && case.tag.len() >= least)
+            .max_by_key(|case| case.tag.len())
+            .unwrap()
+    });
+    // draft-irtf-cfrg-aegis-aead, A.2.2: the first vector of AEGIS-128L.
+    let bytes = |text| hex::decode(text).unwrap();
+    let aegis = |tag| Case {
+        id: String::new(),
+        algorithm: Algorithm::named("aegis128l").unwrap(),
+        key: bytes("10010000000000000000000000000000"),
+        iv: bytes("10000200000000000000000000000000"),
+        aad: Vec::new(),
+        plaintext: Some(vec![0; 16]),
+        ciphertext: bytes("c1c0e58bd913006feba00f4b3cc3594e"),
+        tag: bytes(tag),
+        valid: true,
+        may_refuse: false,
+    };
+    let long = aegis("25835bfbb21632176cf03840687cb968cace4617af1bd0f7d064c639a5c79ee4");
+    let spec = AeadSpec::Aegis128L(AegisSpec { lanes: 1, round: Cycles(1), tag: None, compare: Cycles(0) });
+    let (mut hash, mut state) = (Other::new(AeadSpec::GcmSst(GcmSstSpec::four_lanes())), Other::new(spec));
+    let mut other = Other::new(AeadSpec::GcmSiv(GcmSivSpec::four_lanes(Bytes(1 << 16))));
+    let mut judged = |case: &Case, bytes: usize| {
+        let case = Case { tag: case.tag[..bytes].to_vec(), ..case.clone() };
+        let subject = match case.algorithm.scheme() {
+            Scheme::GcmSst => &mut hash,
+            Scheme::GcmSiv => &mut other,
+            _ => &mut state,
+        };
+        let mut struck = case.clone();
+        struck.tag.iter_mut().take(1).for_each(|byte| *byte ^= 0x80);
+        (case.check(subject), struck.check(subject))
+    };
+    for bytes in 0..=sst.tag.len() {
+        let (right, struck) = judged(&sst, bytes);
+        assert_eq!(right.is_ok(), bytes >= 4, "GCM-SST {bytes}: {right:?}");
+        assert!(struck.is_err(), "GCM-SST {bytes}");
+        assert!(bytes >= 4 || matches!(right, Err(Mismatch::Malformed(_))));
+    }
+    let short = aegis("abe0ece80c24868a226a35d16bdae37a");
+    for (case, bytes, fits) in [
+        (&long, 32, true),
+        (&long, 31, false),
+        (&long, 17, false),
+        (&short, 16, true),
+        (&short, 15, false),
+        (&siv, 16, true),
+        (&siv, 12, false),
+    ] {
+        let (right, struck) = judged(case, bytes);
+        assert_eq!((right.is_ok(), struck.is_err()), (fits, true), "{bytes}: {right:?}");
+    }
 }
 
 /// And none that is poisoned: of each valid one a bit of text, tag or key is changed.

@@ -9,6 +9,7 @@ mod golden_pcie;
 mod link;
 mod rtl_cycles;
 mod synthesis;
+mod tlp_stream;
 
 /// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
 const CAMPAIGN: bool = false;

@@ -113,3 +113,90 @@ fn every_shipped_engine_opens_what_it_seals_at_any_shape_and_key_size() {
         }
     }
 }
+
+/// Of dngtuankiet/aes-gcm_128-256: round keys are expanded before every block, as long as the key is; GHASH takes a bit per cycle, and rests longer after AAD.
+const BIT_SERIAL: &str = r#"
+name = "bit-serial"
+[engine]
+key_bits = 128
+key_setup = "0 cycles"
+compare = "0 cycles"
+[engine.aes]
+lanes = 1
+rounds_in_hardware = 1
+registers_per_round = 5
+start_interval = "1 cycle"
+keystream_blocks = 1
+[engine.ghash]
+design = "serial"
+multiplier = { product = "128 cycles", reduction = "1 cycle", digit_bits = 1 }
+[engine.control]
+keystream = "with_text"
+mask = "last"
+one_at_a_time = true
+take_turns = true
+leave_with_hash = true
+tag_at_once = true
+shared_port = true
+load = "16 cycles"
+load_key_word = "1 cycle"
+unload = "2 cycles"
+ghash_idle = "1 cycle"
+aad_idle = "2 cycles"
+settle = "2 cycles"
+[provenance.engine]
+kind = "assumed"
+source = "its registers"
+"#;
+
+/// Of elahefani/AES_GCM_LowLatency, seen from its port: a block per cycle, GHASH in one, two registers behind the outputs.
+const PARALLEL: &str = r#"
+name = "parallel"
+[engine]
+key_bits = 128
+key_setup = "0 cycles"
+compare = "0 cycles"
+[engine.aes]
+lanes = 1
+rounds_in_hardware = 10
+registers_per_round = 1
+start_interval = "1 cycle"
+keystream_blocks = 900
+[engine.ghash]
+design = "serial"
+multiplier = { product = "1 cycle", reduction = "0 cycles", digit_bits = 128 }
+[engine.control]
+leave_with_hash = true
+tag_at_once = true
+shared_port = true
+start = "behind_h"
+settle = "4 cycles"
+output_registers = "2 cycles"
+[provenance.engine]
+kind = "assumed"
+source = "its registers"
+"#;
+
+#[test]
+fn engines_described_from_the_registers_of_two_more_cores_show_every_cycle() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, engine, count) in [("bit-serial", BIT_SERIAL, 68), ("parallel", PARALLEL, 36)] {
+        let path = folder.path().join(name).with_extension("toml");
+        std::fs::write(&path, engine).unwrap();
+        let rows = rows(&format!("rtl-cycles-{name}.csv"));
+        assert_eq!(rows.len(), count);
+        for row in &rows {
+            let of = |name| number(row, name);
+            let [bits, aad, blocks] = ["key_bits", "aad_blocks", "blocks"].map(|name| of(name).unwrap());
+            let shown = alone(path.to_str().unwrap(), bits, aad, blocks, SealOpen::Seal);
+            let date = |name| of(name).map(|cycle| cycle as i64);
+            let [input, first, last, tag] = ["first_input", "first_out", "last_out", "tag"].map(date);
+            let between = |from: Option<i64>, to: Option<i64>| Some(to? - from?);
+            assert_eq!(
+                (shown.setup_cycles, shown.first_output_cycles, shown.output_span_cycles, shown.total_cycles),
+                (input, between(input, first), between(first, last), tag),
+                "{name}: {row:?}"
+            );
+        }
+    }
+}

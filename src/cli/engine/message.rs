@@ -125,6 +125,9 @@ pub(super) fn run(arguments: &Arguments, spec: &GcmSpec) -> Result<(), Failure> 
     let own = &arguments.message;
     output::refuse_stream("--waves", own.waves.as_deref())?;
     let chosen = chosen(arguments)?;
+    if own.vector.is_some() || own.tag.is_some() {
+        chosen.case.algorithm.scheme().check_tag(chosen.case.tag.len()).map_err(|error| refused(&chosen, &error))?;
+    }
     let spec = GcmSpec { key_bits: 8 * chosen.case.key.len() as u32, ..spec.clone() };
     spec.check().map_err(|error| refused(&chosen, &error))?;
     let (given, said) = sides(arguments, &chosen)?;
@@ -185,6 +188,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
             ciphertext: of(&own.text),
             tag: of(&own.tag),
             valid: true,
+            may_refuse: false,
         };
         let direction = if arguments.open { SealOpen::Open } else { SealOpen::Seal };
         return Ok(Chosen { name: "the message".to_owned(), case, direction });

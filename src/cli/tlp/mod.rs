@@ -3,7 +3,7 @@
 use super::{Failure, output};
 use crate::{
     files::read_text_from,
-    items::{self, Form, Item, Refused},
+    items::{self, Form, Item, Refused, Way},
     units::Bytes,
 };
 use clap::{Args, Subcommand, ValueEnum};
@@ -45,7 +45,7 @@ enum Verb {
 #[command(after_long_help = "\
 Bytes are written in the order in which they are sent, two digits each. Spaces, line ends, `,`, `:`, `_` and a \
 leading `0x` are skipped, and all HEX arguments are one stream, so that a pasted dump needs no quotes. Frames that \
-follow each other are decoded one after another.
+follow each other are decoded one after another. A dump with offsets is refused.
 
 Without --wire the stream is TLPs without framing: prefixes, header, data, and digest if TD is set. A header without \
 its data is taken too if nothing follows it.
@@ -59,6 +59,10 @@ With --flit the bytes are flits of 256 bytes, one after another, of a link in fl
 its ECC, then its CRC is checked. Behind a flit stand the TLPs that end in it; one that goes on in the next payload flit \
 is put together. Read are MRd, MWr, Cpl, CplD and NOP TLPs. After a payload flit that is lost, or a TLP of another type, \
 nobody knows where the next TLP begins, so no more are read. Some of the format is assumed: see docs/tlp.md.
+
+With --stream packets are checked in view of those before them: completions against their requests, tags, sequence \
+numbers and replays, credits. A line that begins with `>` or `<` says which way its packets go. Without, TLPs are taken \
+for both directions as a monitor sees them, frames of --wire for one direction of a link.
 
 Problems are errors (against a rule, or damaged in transit), warnings (against a rule that receivers need not check) \
 and notes. After an error in the framing nothing more can be read.
@@ -75,6 +79,7 @@ Examples:
   sealsim tlp decode --header-log 'TLP Header: 40000001 0000000f fee00000 00000000'
   dmesg | sealsim tlp decode --header-log
   printf '%0512d' 0 | sealsim tlp decode --flit -
+  sealsim tlp decode --stream 000000010000050f00001000 4a0000010000000401000500000000a5
   sealsim tlp decode --format json - < frames.hex | jq -c '.problems[]'
 
 Every field is described in docs/tlp.md.")]
@@ -94,6 +99,9 @@ struct Decode {
     /// The arguments are lines of a kernel's log with `TLP Header:` in them
     #[arg(long, conflicts_with_all = ["wire", "dllp", "flit"])]
     header_log: bool,
+    /// Check rules across packets as well: tags, byte counts, sequence numbers, credits. Lines may begin with `>` or `<`
+    #[arg(long, conflicts_with_all = ["dllp", "header_log"])]
+    stream: bool,
     /// Text for people, or one JSON object per frame and line
     #[arg(long, value_enum, default_value_t = TlpFormat::Text)]
     format: TlpFormat,
@@ -186,7 +194,10 @@ fn run_decode(arguments: &Decode) -> Result<(), Failure> {
             None if arguments.flit => Form::Flits,
             None => Form::Tlps,
         };
-        items::read(&read_hex(&given)?, form)
+        match arguments.stream {
+            true => read_stream(&given, form)?,
+            false => items::read(&read_hex(&given)?, form),
+        }
     };
     print_items(&items, arguments.format).map_err(|error| Failure::output(&error))?;
     match items.iter().flat_map(Item::errors).count() {
@@ -230,6 +241,35 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
         return Err(Failure::Usage(miette!(help = "`sealsim tlp decode --help` shows examples", "there are no bytes")));
     }
     Ok(bytes)
+}
+
+/// Items of both directions, in their order. A line that begins with a way, and those without behind it, are read by themselves.
+fn read_stream(arguments: &[String], form: Form) -> Result<Vec<Item>, Failure> {
+    let mut parts: Vec<(Option<Way>, usize, String)> = Vec::new();
+    for argument in arguments {
+        let text = if argument == "-" { read_input(LONGEST_HEX)? } else { argument.clone() };
+        for (number, line) in text.lines().enumerate() {
+            match (Way::of_line(line), parts.last_mut()) {
+                (Some((way, rest)), _) => parts.push((Some(way), number, rest.to_owned())),
+                (None, Some((.., part))) => {
+                    part.push('\n');
+                    part.push_str(line);
+                }
+                (None, None) => parts.push((None, number, line.to_owned())),
+            }
+        }
+    }
+    let mut stream = Vec::new();
+    for (way, line, text) in parts {
+        let bytes = items::parse_hex(&text);
+        let bytes = bytes.map_err(|error| Failure::Usage(miette!("line {}: {error}", line + error.line)))?;
+        stream.extend(items::read(&bytes, form).into_iter().map(|item| (way, item)));
+    }
+    if stream.is_empty() {
+        return Err(Failure::Usage(miette!(help = "`sealsim tlp decode --help` shows examples", "there are no bytes")));
+    }
+    items::judge(&mut stream);
+    Ok(stream.into_iter().map(|(_, item)| item).collect())
 }
 
 /// Arguments of one word each are one line, so that it needs no quotes; an argument with spaces stands for itself.

@@ -74,7 +74,7 @@ pub const WIRE: Wire = Wire {
     engine: "h100-nvl-tdx",
     key_bytes: &[16, 24, 32],
     nonce_bytes: 12,
-    tag_bytes: &[16],
+    tag_bytes: &bulk::TAG_BYTES,
     seal: |key, nonce, aad, text| {
         let mut message = WholeMessage::new(key, nonce, aad, text.len() as u64, SealOpen::Seal)?;
         message.update(text);

@@ -86,10 +86,12 @@ impl AeadSpec {
         }
     }
 
-    /// The same with whole tags, where shorter ones are their beginnings.
-    pub fn with_whole_tags(mut self) -> Self {
-        if let Self::GcmSst(spec) = &mut self {
-            spec.tag = Bytes(16);
+    /// The same with tags of another length, where it has several.
+    pub fn with_tag(mut self, tag: Bytes) -> Self {
+        match &mut self {
+            Self::GcmSst(spec) => spec.tag = tag,
+            Self::Aegis256(spec) | Self::Aegis128L(spec) => spec.tag = Some(tag),
+            Self::GcmSiv(_) | Self::ChaCha20Poly1305(_) => {}
         }
         self
     }

@@ -131,11 +131,14 @@ pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
     let phases = (cycles(), cycles(), cycles(), cycles(), cycles())
         .prop_map(|(aad, text, length, empty_aad, empty_text)| PhaseSpec { aad, text, length, empty_aad, empty_text });
     let rare = || prop_oneof![2 => Just(Cycles(0)), 1 => (1..5_u64).prop_map(Cycles)];
-    let waits = (rare(), rare(), rare(), rare(), any::<bool>(), any::<bool>());
+    let waits = (rare(), rare(), rare(), rare(), any::<bool>(), any::<bool>(), [rare(), rare(), rare()]);
     let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), rest, waits).prop_map(
         |(keystream, start, inputs, lane, rules, phases, rest, waits)| ControlSpec {
             idle: if lane.2 { waits.0 } else { Cycles(0) },
             ghash_idle: waits.1,
+            aad_idle: waits.6[0],
+            load_key_word: waits.6[1],
+            output_registers: waits.6[2],
             delay: if lane.2 { Cycles(0) } else { waits.2 },
             text_start: if phases.is_some() { Cycles(0) } else { waits.3 },
             text_after_rest: phases.is_none() && waits.4,

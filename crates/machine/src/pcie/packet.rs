@@ -119,7 +119,7 @@ pub struct Tlp {
     pub kind: Kind,
     /// Place of the GPU that asks, or has asked, among those below its root complex: its bus number from 1 on.
     pub requester: u8,
-    /// Transaction tag, 10 bits.
+    /// Transaction tag: 10 bits, in flit mode 14, of which [`Self::header`], that of the other links, has 10.
     pub tag: u16,
     /// Byte address; of a completion, that of its first byte.
     pub address: u64,

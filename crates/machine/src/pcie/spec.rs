@@ -26,7 +26,7 @@ pub struct LinkSpec {
     /// Read completion boundary of the root complex: 64 B or 128 B.
     #[schemars(title = "read completion boundary")]
     pub read_completion_boundary: Bytes,
-    /// Tags that a requester may have in flight: 32, 256 or 768 (10-bit).
+    /// Tags that a requester may have in flight: 32, 256, 768 (10-bit) or, in flit mode, 15,360 (14-bit).
     #[schemars(title = "read tags in flight", extend("relaxes" = "up"))]
     pub read_tags: u32,
     /// From the last symbol leaving one MAC to the TLP being checked in the other: PHY, wire, de-skew. Follows from the clock of the MACs unless

@@ -53,6 +53,13 @@ pub(super) fn logged(log: &Log) -> Item {
         None if log.flit => flit::header_item(&bytes),
         None => logged_header(&bytes, log),
     };
+    if log.repeated > 0 {
+        let times = log.repeated;
+        let text = format!(
+            "the prefix was printed {times} times, as kernels do that read its first register for each; it is taken once"
+        );
+        item.problems.push(Problem::new(Severity::Note, "repeated_prefix", text));
+    }
     let device = log.device.as_ref().map(|device| format!(", {device}"));
     item.source = Some(log.place.clone() + &device.unwrap_or_default());
     item
@@ -60,7 +67,7 @@ pub(super) fn logged(log: &Log) -> Item {
 
 fn logged_header(bytes: &[u8], log: &Log) -> Item {
     // What follows the header is no data, though it stands where data would.
-    let three_dw = log.header[0][0] & 0x20 == 0;
+    let three_dw = log.header[0][0] & 0x20 == 0 && log.header.len() > 3;
     let end = if three_dw { bytes.len() - size_of::<Word>() } else { bytes.len() };
     let (mut item, _) = bare_tlp(&bytes[..end]);
     if matches!(item.content, Content::Tlp(_)) && three_dw && log.header[3] != [0; 4] {

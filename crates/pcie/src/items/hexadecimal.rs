@@ -15,10 +15,26 @@ pub enum HexFault {
     NoDigit(char),
     #[error("the digit {0:?} stands alone: a byte has two")]
     HalfByte(char),
+    #[error(
+        "the lines begin with offsets, as those of a dump: leave out offsets and characters, as `xxd -r | xxd -p` does"
+    )]
+    Dump,
+}
+
+/// Whether lines begin with offsets: the first with 0 in four digits or more, and `:` or a byte of two digits behind it.
+fn is_dump(text: &str) -> bool {
+    let mut tokens = text.split_whitespace();
+    let first = tokens.next().map(|token| token.strip_prefix("0x").unwrap_or(token)).unwrap_or_default();
+    let digits = first.strip_suffix(':').unwrap_or(first);
+    let bytes = tokens.next().is_some_and(|token| first.len() > digits.len() || token.len() == 2);
+    digits.len() >= 4 && digits.bytes().all(|digit| digit == b'0') && bytes
 }
 
 /// Reads bytes; spaces, line ends, `,`, `:`, `_` and a leading `0x` are skipped between bytes.
 pub fn parse(text: &str) -> Result<Vec<u8>, HexError> {
+    if is_dump(text) {
+        return Err(HexError { line: 1, column: 1, fault: HexFault::Dump });
+    }
     let mut bytes = Vec::with_capacity(text.len() / 2);
     for (line, content) in text.lines().enumerate() {
         let error = |column: usize, fault| HexError { line: line + 1, column: column + 1, fault };
@@ -69,6 +85,19 @@ mod tests {
         assert_eq!(parse("001").unwrap_err(), HexError { line: 1, column: 3, fault: HexFault::HalfByte('1') });
         assert_eq!(parse("1 2").unwrap_err(), HexError { line: 1, column: 1, fault: HexFault::HalfByte('1') });
         assert_eq!(parse("g0").unwrap_err().column, 1);
+    }
+
+    /// As Wireshark, `xxd`, `tcpdump -X` and `od` print them.
+    #[test]
+    fn a_dump_with_offsets_is_refused_by_name_and_words_of_zeros_are_data() {
+        for dump in
+            ["0000 4a 00 00 01", "00000000: 4a00 0001  J...", "\t0x0000:  4a00 0001", "0000000 4a 00\n0000020 00"]
+        {
+            assert_eq!(parse(dump).unwrap_err().fault, HexFault::Dump, "{dump}");
+        }
+        for (data, bytes) in [("00000000 00000001", 8), ("0000 4a00", 4), ("00 00 00 00 4a", 5), ("0000,00", 3)] {
+            assert_eq!(parse(data).map(|read| read.len()), Ok(bytes), "{data}");
+        }
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | bytes in one of five [forms](Form) | items | [`read`] |
 //! | lines of a kernel's log, or of `lspci -vv` | items of the headers in them | [`logs`] |
+//! | items of a stream, with the way of each | what is wrong with each in view of those before it | [`judge`] |
 //! | an item | text; JSON | [`Item::write_text`], [`Item::to_json`] |
 //! | JSON | bytes, those of each object | [`write`](fn@write) |
 //!
@@ -18,12 +19,14 @@ mod item;
 mod log;
 mod outline;
 mod refused;
+mod stream;
 mod text;
 
 pub use hexadecimal::{HexError, HexFault, parse as parse_hex};
 pub use item::{Item, Problem};
 pub use log::LogError;
 pub use refused::Refused;
+pub use stream::{Way, judge};
 
 use std::io;
 

@@ -122,9 +122,7 @@ impl AegisSpec {
         if ![1, 2, 4].contains(&self.lanes) {
             return Err(SpecError::Lanes(self.lanes));
         }
-        if ![16, 32].contains(&self.tag_bytes()) {
-            return Err(SpecError::SchemeTag(self.tag_bytes()));
-        }
+        Scheme::Aegis256.check_spec_tag("AEGIS", Bytes(self.tag_bytes()))?;
         within("round", self.round.0, 1, LONGEST)?;
         within("compare", self.compare.0, 0, LONGEST)
     }
@@ -217,7 +215,7 @@ macro_rules! wire {
             engine: $engine,
             key_bytes: &[$form.key_bytes() as usize],
             nonce_bytes: $form.key_bytes() as usize,
-            tag_bytes: &[16],
+            tag_bytes: &[16, 32],
             seal: |key, nonce, aad, text| {
                 use $cipher as Cipher;
                 let (tag_bytes, key, nonce) =

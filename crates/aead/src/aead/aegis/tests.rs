@@ -87,6 +87,9 @@ fn other_numbers_of_lanes_other_tags_and_rounds_without_latency_are_refused() {
     for lanes in [0, 3, 8] {
         assert_eq!(spec(lanes, 1).check(), Err(SpecError::Lanes(lanes)));
     }
-    assert_eq!(AegisSpec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
+    assert_eq!(
+        AegisSpec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(),
+        Err(SpecError::SchemeTag(24, "AEGIS", &[16, 32]))
+    );
     assert!(spec(1, 0).check().is_err() && spec(4, 1).check().is_ok());
 }

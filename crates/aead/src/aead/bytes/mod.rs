@@ -9,13 +9,15 @@
 //! | AEGIS-128L, -128X2, -128X4 (the same) | `aegis` | 16 | 16 |
 //! | ChaCha20-Poly1305 (RFC 8439) | `chacha20poly1305` | 32 | 12 |
 //!
-//! Tags have 16 bytes, those of AEGIS 16 or 32, those of GCM-SST 4 to 16. AES-GCM may have [several](crate::gcm::bulk::chains) to a message.
+//! Tags have 16 bytes; those of AEGIS 16 or 32, of GCM-SST 4 to 16, of AES-GCM also 4, 8 or 12 to 15. AES-GCM may have [several](crate::gcm::bulk::chains) to a message.
 
 pub use super::spec::Scheme;
 
 use super::stream::{Pieces, Stream};
 use crate::gcm::bulk::{self, chains::ChainFormat};
 use crate::gcm::message::SealOpen;
+use crate::gcm::spec::SpecError;
+use crate::units::Bytes;
 use aes_gcm_siv::aead::{AeadInOut, KeyInit, Nonce, Tag};
 use std::sync::Arc;
 use thiserror::Error;
@@ -29,6 +31,9 @@ pub enum BytesError {
     /// A nonce of another length than the scheme's.
     #[error("a nonce of {0} bytes: {1} takes {2}")]
     NonceBytes(usize, &'static str, usize),
+    /// A tag of a length that the scheme does not have.
+    #[error("a tag of {0} bytes: {1} takes {words}", words = either(.2))]
+    TagBytes(usize, &'static str, &'static [usize]),
     /// Text or AAD beyond what the scheme allows.
     #[error("the message is longer than the scheme allows")]
     TooLong,
@@ -61,7 +66,7 @@ pub struct Wire {
     /// Bytes that a key may have.
     pub key_bytes: &'static [usize],
     pub nonce_bytes: usize,
-    /// Bytes that a tag has in vectors, the usual length first.
+    /// Bytes that a tag may have, the usual length first.
     pub tag_bytes: &'static [usize],
     pub(super) seal: Seal,
     pub(super) open: Open,
@@ -138,6 +143,17 @@ impl Scheme {
     pub(super) fn check_key(self, key: &[u8]) -> Result<(), BytesError> {
         let right = self.wire().key_bytes;
         if right.contains(&key.len()) { Ok(()) } else { Err(BytesError::KeyBytes(key.len(), self.name(), right)) }
+    }
+
+    /// Says whether a tag may have so many bytes.
+    pub fn check_tag(self, bytes: usize) -> Result<(), BytesError> {
+        let right = self.wire().tag_bytes;
+        if right.contains(&bytes) { Ok(()) } else { Err(BytesError::TagBytes(bytes, self.name(), right)) }
+    }
+
+    /// The same of an engine's specification, whose scheme has a name of its own there.
+    pub(super) fn check_spec_tag(self, name: &'static str, tag: Bytes) -> Result<(), SpecError> {
+        self.check_tag(tag.0 as usize).map_err(|_| SpecError::SchemeTag(tag.0, name, self.wire().tag_bytes))
     }
 
     pub(super) const fn check_nonce(self, nonce: &[u8]) -> Result<(), BytesError> {

@@ -35,6 +35,9 @@ fn hash_padded(hash: &mut Polyval, bytes: &[u8]) {
     }
 }
 
+/// Bytes that a tag may have (NIST SP 800-38D, section 5.2.1.2).
+pub const TAG_BYTES: [usize; 7] = [16, 15, 14, 13, 12, 8, 4];
+
 /// Why a key or an IV is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BulkError {
@@ -44,8 +47,8 @@ pub enum BulkError {
     /// An IV has at least one byte.
     #[error("an empty IV: GCM needs at least one byte")]
     EmptyIv,
-    /// A tag has 4 to 16 bytes.
-    #[error("a tag of {0} bytes: GCM takes 4 to 16")]
+    /// A tag has one of [`TAG_BYTES`].
+    #[error("a tag of {0} bytes: GCM takes 4, 8 or 12 to 16")]
     TagBytes(usize),
     /// The tag is not the message's.
     #[error("the tag does not belong to this key, IV, AAD and text")]
@@ -140,7 +143,7 @@ impl Key {
     /// Opens `text` in place and compares the first `tag.len()` bytes of the tag. On an error `text` holds
     /// unauthenticated plaintext, as an engine's output would.
     pub fn open(&self, iv: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BulkError> {
-        if !(4..=16).contains(&tag.len()) {
+        if !TAG_BYTES.contains(&tag.len()) {
             return Err(BulkError::TagBytes(tag.len()));
         }
         let mut stream = Stream::new(self, iv, aad, SealOpen::Open)?;

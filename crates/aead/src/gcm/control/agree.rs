@@ -16,6 +16,7 @@ impl ControlSpec {
         within("control.passes", self.passes.into(), 0, 14)?;
         let latencies = [
             ("control.load", self.load),
+            ("control.load_key_word", self.load_key_word),
             ("control.unload", self.unload),
             ("control.key_load", self.key_load),
             ("control.round_key", self.round_key),
@@ -24,6 +25,8 @@ impl ControlSpec {
             ("control.aad_start", self.aad_start),
             ("control.idle", self.idle),
             ("control.ghash_idle", self.ghash_idle),
+            ("control.aad_idle", self.aad_idle),
+            ("control.output_registers", self.output_registers),
             ("control.delay", self.delay),
             ("control.text_start", self.text_start),
             ("control.end_of_text", self.end_of_text),
@@ -52,7 +55,7 @@ impl ControlSpec {
         if engine.ghash.messages() > 1 || engine.ghash.tags() > 1 {
             return apart("control", "an authenticator of several messages or tags at a time, which runs freely");
         }
-        let enters_and_leaves = self.load.0 + self.unload.0 + self.round_key.0 > 0;
+        let enters_and_leaves = self.load_cycles(rounds) + self.unload.0 + self.round_key.0 > 0;
         if self.keystream != Keystream::Ahead && aes.lanes != 1 {
             return apart("control.keystream other than \"ahead\"", "more than one lane: one block is taken at a time");
         }
@@ -68,8 +71,11 @@ impl ControlSpec {
         if self.idle.0 > 0 && !self.one_at_a_time {
             return apart("control.idle", "a lane of several blocks: set control.one_at_a_time, or aes.start_interval");
         }
-        if self.ghash_idle.0 > 0 && !matches!(engine.ghash, GhashSpec::Serial { .. }) {
-            return apart("control.ghash_idle", "a GHASH unit of several products at a time: only a serial one rests");
+        if self.ghash_idle.0 + self.aad_idle.0 > 0 && !matches!(engine.ghash, GhashSpec::Serial { .. }) {
+            return apart(
+                "control.ghash_idle or aad_idle",
+                "a GHASH unit of several products at a time: only a serial one rests",
+            );
         }
         if self.delay.0 > 0 && (self.one_at_a_time || self.passes(aes, rounds) > 1) {
             return apart("control.delay", "a lane that is no pipeline: nothing follows a block through it");

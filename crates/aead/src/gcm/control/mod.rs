@@ -18,6 +18,9 @@
 //! | `mask = "last"` | J0 enters behind the last counter, as soon as the lane has room: with one block at a time, once GHASH has taken the last text block; with `take_turns`, once GHASH rests, and the length block waits for the mask. The first phase ends with H |
 //! | `mask = "after_ghash"` | J0 enters the lane in the cycle in which GHASH's value is valid, or once the lane is free |
 //! | `idle`, `ghash_idle` | a lane that holds one block, and a serial GHASH unit, take the next block so many cycles after the one before has left: its state machine goes by way of a state of rest |
+//! | `aad_idle` | the same of GHASH after a block of AAD, in addition |
+//! | `load_key_word` | the load of a lane is longer by so many cycles for each word of the key |
+//! | `output_registers` | text and tag leave so many cycles later; nothing in the engine waits for them, but a message ends with its tag |
 //! | `text_after_rest`, `text_start` | the first text block comes in once GHASH rests behind the AAD, and so many cycles later; those behind it do not wait |
 //! | `text_register` | a text block comes in as soon as the register at the XOR is free, and meets its keystream there, in the next cycle or later |
 //! | `leave_with_hash` | without it a block that is sealed waits for GHASH in the output register; with it there is none: the block waits before the XOR |
@@ -73,6 +76,9 @@ pub struct ControlSpec {
     /// Cycles in which a serial GHASH unit stands idle after a product, before it takes the next block. Its value does not wait for them.
     #[schemars(title = "idle cycles of GHASH", extend("relaxes" = "down"))]
     pub ghash_idle: Cycles,
+    /// Cycles in which such a unit stands idle after a block of AAD, beyond `ghash_idle`.
+    #[schemars(title = "idle cycles of GHASH after AAD", extend("relaxes" = "down"))]
+    pub aad_idle: Cycles,
     /// Registers that text passes behind the lane, one cycle each, before it meets GHASH. H and the mask do not; AAD does with
     /// `inputs = "key"`.
     #[schemars(title = "delay line beyond the lane", extend("relaxes" = "down"))]
@@ -80,6 +86,9 @@ pub struct ControlSpec {
     /// Cycles in a lane before the first round.
     #[schemars(title = "lane load", extend("relaxes" = "down"))]
     pub load: Cycles,
+    /// Cycles of the load for each word of the key (4, 6 or 8), beyond `load`, where a lane takes in or expands the key with each block.
+    #[schemars(title = "lane load per word of the key", extend("relaxes" = "down"))]
+    pub load_key_word: Cycles,
     /// Cycles in a lane after the last round.
     #[schemars(title = "lane unload", extend("relaxes" = "down"))]
     pub unload: Cycles,
@@ -128,6 +137,9 @@ pub struct ControlSpec {
     /// The tag is valid in the cycle in which GHASH's value is, and not one later.
     #[schemars(title = "tag without a last register")]
     pub tag_at_once: bool,
+    /// Registers behind the engine, for text and tag alike, one cycle each.
+    #[schemars(title = "registers behind the outputs", extend("relaxes" = "down"))]
+    pub output_registers: Cycles,
     /// The engine is driven phase by phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(title = "phase of")]
@@ -259,13 +271,23 @@ impl ControlSpec {
 
     /// Cycles in a lane before the first round.
     pub fn load_cycles(&self, rounds: u32) -> u64 {
-        if rounds == 14 { self.load.0 } else { self.load.0.max(self.round_key.0) }
+        let load = self.load.0 + self.load_key_word.0 * Self::key_words(rounds);
+        if rounds == 14 { load } else { load.max(self.round_key.0) }
+    }
+
+    /// Words of a key of so many rounds.
+    const fn key_words(rounds: u32) -> u64 {
+        rounds as u64 - 6
+    }
+
+    /// Cycles from the one in which a block meets its keystream to the one in which it is valid at the output.
+    pub fn output_cycles(&self) -> u64 {
+        u64::from(!self.leave_with_hash) + self.output_registers.0
     }
 
     /// Cycles of key expansion before anything else.
     pub const fn schedule(&self, rounds: u32) -> u64 {
-        let of_the_key = rounds - 6;
-        self.schedule_word.0 * (4 * (rounds + 1) - of_the_key) as u64
+        self.schedule_word.0 * (4 * (rounds as u64 + 1) - Self::key_words(rounds))
     }
 
     /// Whether the first text block waits for more than GHASH's having taken the AAD.

@@ -62,7 +62,7 @@ impl Sources<'_> {
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         let cipher = if direction == SealOpen::Seal { &output } else { &input };
         let block = Element::from_partial(cipher);
-        self.events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
+        self.events.push((self.cycle + self.control.output_cycles(), Event::Text(output)));
         Some(block)
     }
 }
@@ -74,15 +74,18 @@ pub(super) struct Hasher {
     work: Work,
     /// What has entered in this cycle.
     entered: Vec<Element>,
-    /// Cycles that a serial unit stands idle after a product, those left, and whether a product is in progress.
+    /// Cycles that a serial unit stands idle after a product and, further, after one of AAD; those left; whether a product, one of AAD, is in progress.
     idle: u64,
+    aad_idle: u64,
+    of_aad: bool,
     idles: u64,
     works: bool,
 }
 
 impl Hasher {
-    pub fn new(unit: GhashUnit, idle: u64) -> Self {
-        Self { unit, work: Work::Idle, entered: Vec::new(), idle, idles: 0, works: false }
+    pub fn new(unit: GhashUnit, control: &ControlSpec) -> Self {
+        let (idle, aad_idle) = (control.ghash_idle.0, control.aad_idle.0);
+        Self { unit, work: Work::Idle, entered: Vec::new(), idle, aad_idle, of_aad: false, idles: 0, works: false }
     }
 
     /// To the next cycle.
@@ -93,7 +96,7 @@ impl Hasher {
         self.idles = self.idles.saturating_sub(1);
         if self.works && (self.unit.can_enter() || self.unit.result().is_some()) {
             self.works = false;
-            self.idles = self.idle;
+            self.idles = self.idle + if self.of_aad { self.aad_idle } else { 0 };
         }
     }
 
@@ -103,6 +106,7 @@ impl Hasher {
     }
 
     pub fn enter(&mut self, block: Element) {
+        self.of_aad = false;
         self.entered.push(block);
         self.unit.enter(block);
     }
@@ -170,6 +174,7 @@ impl Hasher {
                     let Some(block) = sources.aad(message, *entered) else { return };
                     *entered += 1;
                     self.enter(block);
+                    self.of_aad = true;
                 }
                 Work::Message(_) if sources.has_text(shape.direction) && message.hashed < shape.text_blocks() => {
                     let Some(block) = sources.ciphertext(shape.direction) else { return };

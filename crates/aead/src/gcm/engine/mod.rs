@@ -168,7 +168,8 @@ impl Engine {
         let rounds = spec.rounds()?;
         let control = spec.control.clone().unwrap_or_default();
         let lane = || Lane::controlled(&spec.aes, &control, rounds);
-        let idle = control.ghash_idle.0;
+        let hasher = |_| Hasher::new(GhashUnit::new(&spec.ghash), &control);
+        let hashers = (0..spec.ghash.messages()).map(hasher).collect();
         Ok(Self {
             spec: spec.clone(),
             sequence: Sequence::default(),
@@ -182,7 +183,7 @@ impl Engine {
             keystream: VecDeque::new(),
             text: VecDeque::new(),
             output: VecDeque::new(),
-            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(GhashUnit::new(&spec.ghash), idle)).collect(),
+            hashers,
             open: VecDeque::new(),
             waiting: VecDeque::new(),
             values: Vec::new(),
@@ -436,7 +437,7 @@ impl Engine {
             self.sequence.last_hashed = Some(self.cycle);
         }
         self.open[index].crossed += 1;
-        events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
+        events.push((self.cycle + self.control.output_cycles(), Event::Text(output)));
         true
     }
 
@@ -444,7 +445,7 @@ impl Engine {
         for message in &mut self.open {
             let masks = message.masks.iter().copied().collect::<Option<Vec<_>>>();
             if let (Some(values), Some(masks), None) = (&message.values, masks, &message.tags) {
-                let at = self.cycle + u64::from(!self.control.tag_at_once);
+                let at = self.cycle + u64::from(!self.control.tag_at_once) + self.control.output_registers.0;
                 let tags = values.iter().zip(masks).map(|(&value, mask)| (value ^ mask).to_bytes()).collect();
                 message.tags = Some((at, tags));
             }

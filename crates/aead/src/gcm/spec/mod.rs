@@ -233,9 +233,9 @@ pub enum SpecError {
     /// AEGIS is defined for some numbers of lanes only.
     #[error("lanes is {0}: AEGIS-256 and AEGIS-128L have 1, their X2 has 2, their X4 has 4")]
     Lanes(u32),
-    /// AEGIS has tags of two lengths.
-    #[error("tag is {0} B: AEGIS has tags of 16 B and of 32 B")]
-    SchemeTag(u64),
+    /// A tag that another scheme than AES-GCM does not have.
+    #[error("tag is {0} B: {1} has tags of {2:?} B")]
+    SchemeTag(u64, &'static str, &'static [usize]),
     /// A count or a latency lies outside of what can be built.
     #[error("{field} is {value}: it must be from {low} to {high}")]
     Range {

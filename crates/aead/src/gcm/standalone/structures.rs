@@ -70,6 +70,37 @@ fn a_mask_behind_the_text_lets_text_enter_with_h_and_the_tag_waits_for_it() {
 }
 
 #[test]
+fn registers_behind_the_outputs_delay_text_and_tag_and_nothing_else() {
+    for (n, registers) in LENGTHS.into_iter().zip(1..) {
+        let control = |output_registers| ControlSpec { output_registers, ..ControlSpec::default() };
+        for bare in [small, pipelined] {
+            let [with, without] = [registers, 0].map(|registers| metrics(&bare(9, control(Cycles(registers))), 2, n));
+            let later = |cycles: Option<i64>| cycles.map(|cycles| cycles + registers.cast_signed());
+            assert_eq!(
+                (with.setup_cycles, with.first_output_cycles),
+                (without.setup_cycles, later(without.first_output_cycles))
+            );
+            assert_eq!((with.tail_cycles, with.total_cycles), (without.tail_cycles, later(without.total_cycles)));
+        }
+    }
+}
+
+#[test]
+fn a_block_of_aad_has_a_time_of_its_own_and_a_word_of_the_key_one_in_the_load() {
+    let control = |aad_idle| ControlSpec { mask: Mask::Last, take_turns: true, aad_idle, ..ControlSpec::default() };
+    for (a, idle) in [(0, 3), (1, 1), (2, 3), (7, 2), (40, 9)] {
+        // In turns everything waits until GHASH has rested: AES of 10 for H, texts and J0, GHASH of 9.
+        let spec = small(9, control(Cycles(idle)));
+        assert_eq!(total(&spec, a, 3), 10 + (9 + idle.cast_signed()) * a + 19 * 4);
+    }
+    for (key_bits, words) in [(128, 4), (192, 6), (256, 8)] {
+        let load = ControlSpec { load: Cycles(3), load_key_word: Cycles(2), ..control(Cycles(0)) };
+        // A round per cycle: six more than words.
+        assert_eq!(total(&GcmSpec { key_bits, ..small(9, load) }, 0, 2), 3 * 9 + (3 + 2 * words + words + 6) * 4);
+    }
+}
+
+#[test]
 fn in_turns_a_mask_behind_the_text_waits_for_ghash_and_the_length_block_for_the_mask() {
     let control = ControlSpec { mask: Mask::Last, take_turns: true, ..ControlSpec::default() };
     for n in LENGTHS {
@@ -419,7 +450,7 @@ fn what_cannot_be_built_together_is_refused_with_its_reason() {
     let (ahead, small) = (|| pipelined(1, ControlSpec::default()), || small(1, ControlSpec::default()));
     let stream = || streaming(1, ControlSpec::default());
     let folded = || GcmSpec { ghash: GcmSpec::four_lanes().ghash, ..pipelined(1, ControlSpec::default()) };
-    let refused: [(Change, GcmSpec, &str); 23] = [
+    let refused: [(Change, GcmSpec, &str); 24] = [
         (|c| (c.mask, c.inputs) = (Mask::Last, Inputs::Mask), ahead(), "wait for the mask"),
         (|c| (c.first_counter, c.inputs) = (WithLastAad, Inputs::FirstKeystream), ahead(), "neither could begin"),
         (|c| c.first_counter = WithFirstText, small(), "leave it \"free\""),
@@ -437,6 +468,7 @@ fn what_cannot_be_built_together_is_refused_with_its_reason() {
         (|c| (c.mask, c.inputs) = (Mask::AfterGhash, Inputs::Mask), ahead(), "wait for the mask"),
         (|c| c.idle = Cycles(1), ahead(), "set control.one_at_a_time"),
         (|c| c.ghash_idle = Cycles(1), folded(), "only a serial one rests"),
+        (|c| c.aad_idle = Cycles(1), folded(), "only a serial one rests"),
         (|c| c.delay = Cycles(1), ahead(), "set control.keystream to \"with_text\""),
         (|c| c.delay = Cycles(1), small(), "no pipeline"),
         (|c| c.text_register = true, small(), "it waits in the lane"),

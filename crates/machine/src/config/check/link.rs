@@ -30,10 +30,15 @@ pub(super) const RULES: &[Rule] = &[
         let boundary = m.link.read_completion_boundary;
         (![64, 128].contains(&boundary.0)).then(|| format!("{boundary} is not a read completion boundary"))
     }),
-    rule("link.read_tags", "5-bit tags give 32, 8-bit tags 256, 10-bit tags 768", |m| {
-        let tags = m.link.read_tags;
-        (![32, 256, 768].contains(&tags)).then(|| format!("no tag width gives {tags} tags"))
-    }),
+    rule(
+        "link.read_tags",
+        "5-bit tags give 32, 8-bit tags 256, 10-bit tags 768, 14-bit tags (generation 6) 15360",
+        |m| {
+            let (tags, flits) = (m.link.read_tags, m.link.generation == FLIT_MODE);
+            let known = [32, 256, 768].contains(&tags) || tags == 15_360 && flits;
+            (!known).then(|| format!("no tag width of this generation gives {tags} tags"))
+        },
+    ),
     rule("link.replay_tlps", "write 2048 or less", |m| {
         (m.link.replay_tlps > 2048).then(|| "a 12-bit sequence number allows 2048 TLPs without Ack".into())
     }),

@@ -50,6 +50,8 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("link.max_read_request", &["link.max_read_request=384 B"]),
     ("link.read_completion_boundary", &["link.read_completion_boundary=32 B"]),
     ("link.read_tags", &["link.read_tags=1024"]),
+    ("link.read_tags", &["link.read_tags=15360"]),
+    ("link.read_tags", &["link.generation=6", "link.read_tags=16384"]),
     ("link.replay_tlps", &["link.replay_tlps=2049"]),
     ("link.replay_timer", &["link.replay_timer=342 cycles"]),
     ("link.host_credits", &["link.host_credits.posted_data=15"]),

@@ -45,7 +45,11 @@ pub struct GpuEnds {
 
 /// First tag: in 10-bit mode the two top bits are not both zero.
 pub const fn first_tag(tags: u32) -> u16 {
-    if tags > 256 { 0x100 } else { 0 }
+    match tags {
+        0..=256 => 0,
+        257..=768 => 0x100,
+        _ => 0x400,
+    }
 }
 
 /// A queue that holds what `credits` promise.

@@ -15,7 +15,7 @@
 //! of every device, zeros where nothing was logged; those are skipped. A line that is cut, wrapped or otherwise unreadable is none.
 
 use sealsim_units::excerpt;
-use std::ops::RangeInclusive;
+use std::{borrow::Cow, ops::RangeInclusive};
 use thiserror::Error;
 
 /// What is before the words.
@@ -28,8 +28,9 @@ const FLIT: &str = " (Flit)";
 const PREFIX_LINE: &str = "TLP Prefix Header:";
 /// What is before the prefixes of a log, as words.
 const PREFIXES: [&str; 2] = ["E-E", "Prefixes:"];
-/// Words of a log without flit mode, and with it.
+/// Words of a log without flit mode, three where they are all and the header has no more, and with it.
 const PLAIN_WORDS: RangeInclusive<usize> = 4..=4;
+const THREE_WORDS: RangeInclusive<usize> = 3..=3;
 const FLIT_WORDS: RangeInclusive<usize> = 4..=14;
 /// Prefixes that the kernel's record has room for.
 const PREFIX_WORDS: RangeInclusive<usize> = 1..=10;
@@ -45,6 +46,8 @@ pub(super) struct Log {
     pub(super) flit: bool,
     pub(super) header: Vec<Word>,
     pub(super) prefixes: Vec<Word>,
+    /// Prefixes on lines of their own; in the end, how often one was printed, by a kernel that reads the first register for each.
+    pub(super) repeated: usize,
 }
 
 /// Why a line is no log.
@@ -82,30 +85,57 @@ fn due(need: &RangeInclusive<usize>) -> String {
 pub(super) fn parse(text: &str, name: &str) -> Read {
     let (mut read, mut heading) = (Read::default(), None);
     for (index, line) in text.lines().enumerate() {
+        let line = &*uncoloured(line);
         let place = format!("{name}, line {}", index + 1);
         heading = lspci_device(line).or(heading);
         if let Err(fault) = take(line, &place, heading.as_deref(), &mut read.logs) {
             read.skipped.push(LogError { place, fault });
         }
     }
+    read.logs.iter_mut().for_each(Log::unrepeat);
     read
+}
+
+impl Log {
+    /// Takes words that are all the same for one prefix. A TLP has no prefix twice, and kernels before "PCI/DPC: Fix RP PIO TLP prefix log reading" print the
+    /// first register once for each.
+    fn unrepeat(&mut self) {
+        let same = self.prefixes.windows(2).all(|pair| pair[0] == pair[1]);
+        match self.repeated {
+            2.. if same => self.prefixes.truncate(1),
+            _ => self.repeated = 0,
+        }
+    }
+}
+
+/// A line without the escape sequences of a terminal.
+fn uncoloured(line: &str) -> Cow<'_, str> {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    let behind = |part: &str| {
+        part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').chars().skip(1).collect::<String>()
+    };
+    let rest: Vec<_> = parts.map(behind).collect();
+    if rest.is_empty() { Cow::Borrowed(line) } else { Cow::Owned(first.to_owned() + &rest.concat()) }
 }
 
 /// Takes what a line has: a log, or a prefix of the last one.
 fn take(line: &str, place: &str, heading: Option<&str>, logs: &mut Vec<Log>) -> Result<(), LogFault> {
     if let Some((before, after)) = line.split_once(PREFIX_LINE) {
         let log = logs.last_mut().filter(|log| !log.flit && log.device == device(before)).ok_or(LogFault::Alone)?;
-        log.prefixes.extend(prefix_line(after)?);
+        let prefix = prefix_line(after)?;
+        log.repeated += usize::from(prefix.is_some());
+        log.prefixes.extend(prefix);
         return Ok(());
     }
     let Some(Split { marker, before, flit, after }) = split(line)? else { return Ok(()) };
-    let (header, prefixes) = words(after, flit)?;
+    let (header, prefixes) = words(after, flit, marker.is_empty())?;
     let lspci = marker == LSPCI;
     if lspci && header.iter().all(|word| *word == Word::default()) {
         return Ok(());
     }
     let device = if lspci { heading.map(str::to_owned) } else { device(before) };
-    logs.push(Log { place: place.to_owned(), device, flit, header, prefixes });
+    logs.push(Log { place: place.to_owned(), device, flit, header, prefixes, repeated: 0 });
     Ok(())
 }
 
@@ -126,18 +156,25 @@ fn split(line: &str) -> Result<Option<Split<'_>>, LogFault> {
     let (before, after) = (&line[..at], &line[at + marker.len()..]);
     let (flit, after) = after.strip_prefix(FLIT).map_or((false, after), |after| (true, after));
     let after = after.strip_prefix(':').ok_or(LogFault::Colon(marker))?;
+    // A journal in JSON has the line in quotes, and other fields behind it.
+    let after = after.split('"').next().unwrap_or_default();
     Ok(Some(Split { marker, before, flit, after }))
 }
 
 /// Header and prefixes. What is behind enough words and is none is a remark of whoever passed the line on.
-fn words(text: &str, flit: bool) -> Result<(Vec<Word>, Vec<Word>), LogFault> {
+fn words(text: &str, flit: bool, alone: bool) -> Result<(Vec<Word>, Vec<Word>), LogFault> {
     let tokens: Vec<_> = text.split_whitespace().collect();
     let prefixes_at = if flit { None } else { tokens.windows(2).position(|pair| pair == PREFIXES) };
     let (header, prefixes) = match prefixes_at {
         Some(at) => (&tokens[..at], Some(&tokens[at + PREFIXES.len()..])),
         None => (&tokens[..], None),
     };
-    let need = if flit { FLIT_WORDS } else { PLAIN_WORDS };
+    let three_dw = header.len() == 3 && word(header[0]).is_ok_and(|first| first[0] & 0x20 == 0);
+    let need = match flit {
+        true => FLIT_WORDS,
+        false if three_dw && !alone => THREE_WORDS,
+        false => PLAIN_WORDS,
+    };
     let header = counted("words", header, need)?;
     let prefixes = prefixes.map(|prefixes| counted("prefixes", prefixes, PREFIX_WORDS)).transpose()?;
     Ok((header, prefixes.unwrap_or_default()))

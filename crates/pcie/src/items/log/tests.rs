@@ -22,6 +22,10 @@ fn lines_are_read_as_kernels_print_them() {
         "[  +0.1] pcieport 0000:00:1d.0: AER:   TLP Header: 0x34000000 0x0a000052 0x00000000 0x00000001",
         "Sep 22 09:59:09 pve kernel: pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 0a000052 00000000 00000001\r",
         "> > pcieport 0000:00:1d.0: aer_tlp_header: 34000000 0a000052 00000000 00000001",
+        "\x1b[32m[   30.100267] \x1b[0m\x1b[33mpcieport 0000:00:1d.0: \x1b[0m\x1b[1;31mAER:   TLP Header: 34000000 0a000052 00000000 00000001\x1b[0m",
+        "pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 \x1b[7m0a000052\x1b[27m 00000000 00000001",
+        r#"{"PRIORITY":"3","MESSAGE":"pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 0a000052 00000000 00000001","_BOOT_ID":"00"}"#,
+        r#"	"MESSAGE" : "pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 0a000052 00000000 00000001","#,
     ] {
         let log = one(line);
         assert_eq!(log.header, header, "{line}");
@@ -48,6 +52,40 @@ fn a_prefix_on_a_line_of_its_own_belongs_to_the_log_before_it() {
     let other = prefix.replace("1c.0", "1d.0");
     assert!(refused(&[header, &other].join("\n")).starts_with("it, line 2: a prefix without"));
     assert!(refused(&[header, "TLP Prefix Header: 0x91000001"].join("\n")).contains("line 2"));
+}
+
+#[test]
+fn three_words_are_a_log_if_the_header_has_no_more() {
+    assert_eq!(one("TLP Header: 40000001 0000000f fee00000").header.len(), 3);
+    assert_eq!(
+        one("pcieport 0000:00:1d.0: AER: TLP Header: 00000001 0000000f 00001000 E-E Prefixes: 91000001").prefixes.len(),
+        1
+    );
+    for cut in ["TLP Header: 60000001 0000000f 00000001", "TLP Header: 40000001 0000000f", "40000001 0000000f fee00000"]
+    {
+        assert!(refused(cut).contains("words, but"), "{cut}");
+    }
+}
+
+#[test]
+fn one_prefix_that_an_old_kernel_prints_in_each_word_is_one() {
+    let log = |words: &[&str]| {
+        let lines = words.iter().map(|word| format!("\n0000:00:1c.0: TLP Prefix Header: dw0, {word}"));
+        one(&format!("0000:00:1c.0: TLP Header: 00000001 0000000f 00001000 00000000{}", lines.collect::<String>()))
+    };
+    for (words, prefixes, repeated) in [
+        (&["0x91000123"; 4][..], 1, 4),
+        (&["0x91000123"; 3], 1, 3),
+        (&["0x92000000"; 2], 1, 2),
+        (&["0x91000123", "0x00000000"], 1, 0),
+        (&["0x92000000", "0x91000123"], 2, 0),
+        (&["0x92000000", "0x91000123", "0x91000123"], 3, 0),
+    ] {
+        let log = log(words);
+        assert_eq!((log.prefixes.len(), log.repeated), (prefixes, repeated), "{words:?}");
+    }
+    let line = one("TLP Header: 00000001 0000000f 00001000 00000000 E-E Prefixes: 91000001 91000001");
+    assert_eq!((line.prefixes.len(), line.repeated), (2, 0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What may be wrong with a TLP that can be read: one table of rules, [`RULES`].
 
-use super::{Finding, MemoryOp, TlpRepr, TlpView, message};
+use super::{Finding, MemoryOp, TlpRepr, TlpView, message, prefix};
 
 impl TlpView<'_> {
     /// What is wrong with the TLP as it stands, beyond its structure: values, reserved bits, ECRC. Empty if its type is
@@ -8,6 +8,7 @@ impl TlpView<'_> {
     pub fn check(&self) -> Vec<Finding> {
         let Ok(repr) = TlpRepr::parse(self) else { return Vec::new() };
         let mut findings = repr.check();
+        findings.extend(prefix::check(self.prefixes(), &repr));
         if repr.emit() != self.header() {
             findings.push(Finding::ReservedBits);
         }
@@ -31,7 +32,7 @@ const fn rule(section: &'static str, codes: &'static [&'static str], find: fn(&T
     Rule { section, codes, find }
 }
 
-/// All rules. Structure (Fmt and Type, lengths, prefixes) is [`TlpView`]'s, ECRC and bits that no field has are [`TlpView::check`]'s.
+/// All rules of headers; those of prefixes are in `prefix.rs`. Structure (Fmt and Type, lengths) is [`TlpView`]'s, ECRC and bits that no field has are [`TlpView::check`]'s.
 pub const RULES: [Rule; 14] = [
     rule("10.2.1", &["address_type", "translation_request"], address_type),
     rule("10.2.2", &["translation_length"], translation),

@@ -176,6 +176,21 @@ pub enum Finding {
         /// Lower address.
         lower_address: u8,
     },
+    /// More End-End prefixes than any receiver can announce to take.
+    #[error("{have} End-End prefixes: a TLP has {} at most", super::prefix::MOST_END_TO_END)]
+    EndToEndPrefixes { have: usize },
+    /// A local prefix that is not before the End-End ones.
+    #[error("the local prefix {} stands behind an End-End prefix: local ones stand first", hex::encode(.prefix))]
+    LocalPrefixBehind { prefix: [u8; 4] },
+    /// An IDE prefix that is not the first End-End one.
+    #[error("an IDE prefix stands behind another End-End prefix: it is the first of them")]
+    IdePrefixBehind,
+    /// A PASID prefix before what has no address space.
+    #[error("{name} has a PASID prefix, which only requests to memory and messages of address translation have")]
+    PasidPrefix {
+        /// What the kind of TLP is called.
+        name: &'static str,
+    },
     /// A reserved bit is set.
     #[error("reserved bits are set, which a receiver ignores")]
     ReservedBits,
@@ -225,6 +240,9 @@ impl Finding {
             Self::Status { .. } => "status",
             Self::DataWithoutSuccess { .. } => "data_without_success",
             Self::ByteCount { .. } => "byte_count",
+            Self::EndToEndPrefixes { .. } => "prefixes",
+            Self::LocalPrefixBehind { .. } | Self::IdePrefixBehind => "prefix_order",
+            Self::PasidPrefix { .. } => "prefix_kind",
             Self::ReservedBits => "reserved_bits",
             Self::Ecrc { .. } => "ecrc",
         }

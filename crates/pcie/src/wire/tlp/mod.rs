@@ -17,6 +17,7 @@ mod check;
 mod finding;
 mod kinds;
 mod message;
+mod prefix;
 mod repr;
 mod view;
 

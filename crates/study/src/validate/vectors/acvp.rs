@@ -206,6 +206,7 @@ impl Group {
             ciphertext,
             tag,
             valid,
+            may_refuse: false,
         })
     }
 }

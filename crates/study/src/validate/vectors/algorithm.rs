@@ -20,9 +20,9 @@ impl Algorithm {
         [Self::AES_GCM, Self::AesGmac].into_iter().chain(others.map(Self::Aead))
     }
 
-    /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) do not matter.
+    /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) and case do not matter.
     pub fn named(name: &str) -> Option<Self> {
-        let bare = |name: &str| name.replace('-', "");
+        let bare = |name: &str| name.replace('-', "").to_ascii_uppercase();
         Self::all().find(|algorithm| bare(algorithm.name()) == bare(name))
     }
 
@@ -48,14 +48,6 @@ impl Algorithm {
     /// What `--engine` takes for an engine of it.
     pub const fn engine(self) -> &'static str {
         self.scheme().wire().engine
-    }
-
-    /// Bytes that a tag may have: those of NIST SP 800-38D, section 5.2.1.2, and those of the standards of the others.
-    pub const fn tag_bytes(self) -> &'static [usize] {
-        match self.scheme() {
-            Scheme::AesGcm => &[4, 8, 12, 13, 14, 15, 16],
-            scheme => scheme.wire().tag_bytes,
-        }
     }
 
     /// Bytes that a key may have.

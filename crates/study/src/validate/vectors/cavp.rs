@@ -55,6 +55,7 @@ impl Open {
             ciphertext: take(4)?,
             tag: take(5)?,
             valid: !fail,
+            may_refuse: false,
         })
     }
 }

@@ -60,6 +60,7 @@ fn csv_case(row: &csv::StringRecord, place: &Place) -> Result<Case, VectorError>
         ciphertext,
         tag: bytes(7)?,
         valid,
+        may_refuse: false,
     })
 }
 
@@ -139,5 +140,6 @@ fn memh_case(words: &mut Words<'_>, head: [u8; 16], algorithm: Algorithm, id: us
     let ciphertext = words.bytes("ciphertext", length(12))?;
     let mut tag = words.bytes("tag", 16)?;
     tag.truncate(usize::from(head[1]));
-    Ok(Case { id: format!("tcId {id}"), algorithm, key, iv, aad, plaintext, ciphertext, tag, valid: head[2] == 1 })
+    let (id, valid) = (format!("tcId {id}"), head[2] == 1);
+    Ok(Case { id, algorithm, key, iv, aad, plaintext, ciphertext, tag, valid, may_refuse: false })
 }

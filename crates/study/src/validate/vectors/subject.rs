@@ -1,12 +1,13 @@
 //! What vectors are passed through.
 
 use super::{Algorithm, Case};
-use crate::aead::bytes::{self, BytesError};
+use crate::aead::bytes::{self, BytesError, WireFormat};
 use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::GcmSpec;
+use crate::units::Bytes;
 use thiserror::Error;
 
 /// Why a subject gives nothing for a case.
@@ -52,20 +53,20 @@ impl From<BytesError> for Refusal {
             BytesError::KeyBytes(..) => Self::Key(error.to_string()),
             BytesError::NonceBytes(..) => Self::Iv(error.to_string()),
             BytesError::Forged => Self::Forged,
-            BytesError::TooLong => Self::Engine(error.to_string()),
+            BytesError::TagBytes(..) | BytesError::TooLong => Self::Engine(error.to_string()),
         }
     }
 }
 
-/// What passing a text gives: what comes out, and the full tag.
-pub type Processed = Result<(Vec<u8>, [u8; 16]), Refusal>;
+/// What passing a text gives: what comes out, and a tag that is the case's or begins with it.
+pub type Processed = Result<(Vec<u8>, Vec<u8>), Refusal>;
 
 /// An implementation of AES-GCM, or of the AEAD that a file's cases are of.
 pub trait Subject {
     /// What it implements; cases of others say nothing about it.
     fn algorithms(&self) -> &[Algorithm];
 
-    /// Text through the case's key, IV and AAD: what comes out, and the full tag.
+    /// Text through the case's key, IV and AAD: what comes out, and the tag.
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
@@ -92,7 +93,7 @@ impl Subject for Bulk {
         let mut stream = Stream::new(&key, &case.iv, &case.aad, direction)?;
         let mut text = text.to_vec();
         stream.update(&key, &mut text);
-        Ok((text, stream.tag(&key)))
+        Ok((text, stream.tag(&key).to_vec()))
     }
 }
 
@@ -137,7 +138,8 @@ impl Subject for Structural {
         engine.load_key(&case.key)?;
         engine.start(&case.iv, &case.aad, text.len() as u64, direction)?;
         engine.offer(text);
-        engine.run(&mut Vec::new()).map_err(|error| Refusal::Engine(error.to_string()))
+        let processed = engine.run(&mut Vec::new()).map_err(|error| Refusal::Engine(error.to_string()));
+        processed.map(|(text, tag)| (text, tag.to_vec()))
     }
 }
 
@@ -149,10 +151,10 @@ pub struct Other {
 }
 
 impl Other {
-    /// The engine of a specification. Where the scheme has keys of several sizes, it takes all of them, and gives whole tags.
+    /// The engine of a specification. Where the scheme has keys and tags of several lengths, it takes all of them.
     pub fn new(spec: AeadSpec) -> Self {
         let algorithm = spec.model().scheme().map(Algorithm::Aead);
-        Self { spec: spec.with_whole_tags(), algorithm }
+        Self { spec, algorithm }
     }
 }
 
@@ -163,31 +165,25 @@ impl Subject for Other {
 
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let engine = |reason: &str| Refusal::Engine(reason.to_owned());
-        let scheme = self.spec.model().scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
-        let key = bytes::Key::new(scheme, &case.key)?;
+        let tag_bytes = case.tag.len() as u64;
+        let spec = self.spec.clone().with_tag(Bytes(tag_bytes));
+        let scheme = spec.model().scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
+        let key = bytes::Key::new(WireFormat::new(scheme, tag_bytes), &case.key)?;
         if case.iv.len() != scheme.nonce_bytes() {
             return Err(BytesError::NonceBytes(case.iv.len(), scheme.name(), scheme.nonce_bytes()).into());
         }
-        if let Some(mut registers) = self.spec.model().registers() {
+        if let Some(mut registers) = spec.model().registers() {
             let seen = registers.message([&case.key, &case.iv, &case.aad, text], direction);
-            return Ok((seen.output, of_16(seen.tag)?));
+            return Ok((seen.output, seen.tag));
         }
         let mut text = text.to_vec();
         let tag = match direction {
             SealOpen::Seal => key.seal(&case.iv, &case.aad, &mut text)?,
             SealOpen::Open => {
-                let tag =
-                    <[u8; 16]>::try_from(&case.tag[..]).map_err(|_| engine("a tag of another length than 16 bytes"))?;
-                key.open(&case.iv, &case.aad, &mut text, &tag)?;
-                tag.to_vec()
+                key.open(&case.iv, &case.aad, &mut text, &case.tag)?;
+                case.tag.clone()
             }
         };
-        Ok((text, of_16(tag)?))
+        Ok((text, tag))
     }
-}
-
-/// The tag of an engine, which has as many bytes as those of the vectors.
-fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
-    let other = |tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len());
-    tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
 }

@@ -1,4 +1,5 @@
-//! Wycheproof's JSON files for AEADs (`aead_test_schema_v1.json`) and GMAC (`mac_with_iv_test_schema_v1.json`).
+//! Wycheproof's JSON files for AEADs (`aead_test_schema_v1.json`) and GMAC (`mac_with_iv_test_schema_v1.json`); those of 0.8 (without `_v1`) also call cases
+//! `acceptable`, which may be refused for the length of key, IV or tag; if they are not, what they say must come out.
 
 use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
 use crate::files::excerpt;
@@ -50,8 +51,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     })?;
     let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: excerpt(text, 80).into() };
     let schema = match file.schema.as_str() {
-        "aead_test_schema_v1.json" => Schema::Aead,
-        "mac_with_iv_test_schema_v1.json" => Schema::Gmac,
+        "aead_test_schema_v1.json" | "aead_test_schema.json" => Schema::Aead,
+        "mac_with_iv_test_schema_v1.json" | "mac_with_iv_test_schema.json" => Schema::Gmac,
         other => return Err(of_file(Problem::Unknown("schema"), other)),
     };
     let fits = |algorithm: &Algorithm| (*algorithm == Algorithm::AesGmac) == (schema == Schema::Gmac);
@@ -83,9 +84,10 @@ fn case(algorithm: Algorithm, group: &Group, test: &Test) -> Result<Case, Vector
         let text = text.as_deref().ok_or_else(|| error(Problem::Missing(name), &format!("tcId {}", test.tc_id)))?;
         bytes(name, text)
     };
-    let valid = match test.result.as_str() {
-        "valid" => true,
-        "invalid" => false,
+    let (valid, may_refuse) = match test.result.as_str() {
+        "valid" => (true, false),
+        "invalid" => (false, false),
+        "acceptable" => (true, true),
         other => return Err(error(Problem::Unknown("result"), other)),
     };
     let message = bytes("msg", &test.msg)?;
@@ -104,6 +106,7 @@ fn case(algorithm: Algorithm, group: &Group, test: &Test) -> Result<Case, Vector
         // A tag that is not valid may have another length, too.
         tag: if valid { announced("tag", &test.tag, group.tag_size)? } else { bytes("tag", &test.tag)? },
         valid,
+        may_refuse,
     })
 }
 
@@ -122,6 +125,40 @@ mod tests {
         format!(
             r#"{{"tcId": 7, "key": "{key}", "iv": "01", "aad": "", "msg": "", "ct": "", "tag": "{tag}", "result": "{result}"}}"#
         )
+    }
+
+    #[test]
+    fn acceptable_cases_may_be_refused_for_their_lengths_and_must_else_come_out() {
+        use super::super::{Bulk, Mismatch};
+        // The case of Wycheproof 0.8 that "acceptable" is tried on: AES-128-GCM, 96 bits of IV.
+        let whole = |iv: &str, tag: &str, bits: [usize; 2]| {
+            format!(
+                r#"{{"algorithm": "aes-gcm", "schema": "aead_test_schema.json", "numberOfTests": 1, "testGroups": [{{"keySize": 128, "ivSize": {}, "tagSize": {},
+                "tests": [{{"tcId": 1, "key": "38b4e652e44da7f2370d9e260e271365", "iv": "{iv}", "aad": "7504d90e945de2e8f54ee781cc75f636d8509909",
+                "msg": "24083fd22b902f8911e81818f8c99d5d5d983195", "ct": "3acac985dd2efbd8cd545512b62bfc72486d7698", "tag": "{tag}", "result": "acceptable"}}]}}]}}"#,
+                bits[0], bits[1]
+            )
+        };
+        let judged = |iv, tag, bits| read(&whole(iv, tag, bits)).unwrap()[0].check(&mut Bulk);
+        let (iv, tag) = ("50a4a3a6d07f5c0c332f8b12", "c70ebcf2dab23cf9798da537e603cfda");
+        assert_eq!(judged(iv, tag, [96, 128]), Ok(()));
+        assert_eq!(judged("", tag, [0, 128]), Ok(()));
+        assert_eq!(judged(iv, &tag[..2], [96, 8]), Ok(()));
+        assert!(matches!(judged(iv, &tag.replace("c70e", "c70f"), [96, 128]), Err(Mismatch::Differs { .. })));
+        assert!(matches!(judged(&iv.replace("50a4", "50a5"), tag, [96, 128]), Err(Mismatch::Differs { .. })));
+    }
+
+    #[test]
+    fn names_are_known_whatever_their_case() {
+        for (name, known) in [
+            ("aegis256x2", "AEGIS256X2"),
+            ("Aegis-128L", "AEGIS128L"),
+            ("ChaCha20-Poly1305", "CHACHA20-POLY1305"),
+            ("aes-gmac", "AES-GMAC"),
+        ] {
+            assert_eq!(Algorithm::named(name).map(Algorithm::name), Some(known));
+        }
+        assert_eq!(Algorithm::named("aegis256x3"), None);
     }
 
     #[test]

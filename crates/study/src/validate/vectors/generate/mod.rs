@@ -155,7 +155,8 @@ impl Generator {
         tag.truncate(bits / 8);
         self.key = Some(key.clone());
         let (id, valid) = (format!("tcId {}", self.given + 1), shape.has(Dimension::Outcome, 0));
-        let mut case = Case { id, algorithm, key, iv, aad, plaintext: Some(text), ciphertext, tag, valid };
+        let mut case =
+            Case { id, algorithm, key, iv, aad, plaintext: Some(text), ciphertext, tag, valid, may_refuse: false };
         if !valid {
             self.forge(&mut case, shape)?;
         }
