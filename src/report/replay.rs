@@ -127,7 +127,7 @@ fn paragraph(text: &mut String, first: &str, words: &str) {
 }
 
 /// Cuts a name to so many characters.
-fn cut(name: &str, length: usize) -> String {
+pub(super) fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
 }
 
