@@ -174,7 +174,7 @@ impl Arguments {
 
 /// Parameters on the first screen, and characters of a name there.
 const FIRST: usize = 10;
-const NAME: usize = 34;
+const NAME: usize = 28;
 
 /// The first screen: what is not known, and whether it changes the answer; then what moves the rate most.
 fn first(answer: &Sensitivity, width: usize) -> String {
@@ -195,13 +195,15 @@ fn first(answer: &Sensitivity, width: usize) -> String {
     text.extend(answer.does_not_close.iter().map(|sentence| format!("\n{sentence}")));
     let moving: Vec<_> = answer.swings.iter().filter(|swing| swing.relative_swing > 0.0).collect();
     let designs = !answer.conclusions.is_empty();
-    let mut table = Table::new(&["what moves a rate most", "at low", "at high", "a design", "low .. high"], &[0, 4]);
+    let mut table = Table::new(&["what moves a rate most", "at low", "at high", "a design", "low..high"], &[0, 4]);
     for swing in moving.iter().take(FIRST) {
         let change =
             |change: Option<f64>| change.map_or_else(|| "-".to_owned(), |part| format!("{:+.1} %", 100.0 * part));
         let [low, high] = answer.changes(swing).map(change);
         let of_design = if designs { format!("{:.1} %", 100.0 * swing.relative_swing) } else { "-".to_owned() };
-        let between = cut(&format!("{} .. {}", swing.at_low.at, swing.at_high.at), 24);
+        let (from, to) = (swing.at_low.at.as_str(), swing.at_high.at.as_str());
+        let unit = to.split_once(' ').map_or("", |(_, unit)| unit);
+        let between = cut(&format!("{}..{to}", from.strip_suffix(unit).unwrap_or(from).trim_end()), 20);
         table.row([cut(&named(&swing.range.path, &swing.range.of), NAME), low, high, of_design, between]);
     }
     text += &format!("\n\n{}\n", table.lines().join("\n"));

@@ -28,8 +28,30 @@ pub fn some(mut lines: Vec<String>, most: usize) -> Vec<String> {
     lines
 }
 
+/// A unit in the field's words; one that has none by its path.
+pub fn part(unit: &str) -> &str {
+    const WORDS: [(&str, &str); 12] = [
+        (".driver", "driver"),
+        (".cipher", "CPU cipher"),
+        (".host_port", "host PCIe port"),
+        (".gpu_port", "GPU PCIe port"),
+        (".root_complex", "root complex"),
+        (".scheduler", "GPU scheduler"),
+        (".front_end", "front end"),
+        (".engine", "GPU cipher"),
+        (".pce", "copy engine"),
+        (".tag_queue", "tag queue"),
+        (".hbm", "device memory"),
+        (".compute", "GPU kernels"),
+    ];
+    WORDS.iter().find(|(path, _)| unit.contains(path)).map_or(unit, |(_, words)| words)
+}
+
 /// Three digits, or as many as stand before the point.
 pub fn digits(value: f64) -> String {
+    if value > 0.0 && value < 0.01 {
+        return format!("{value:.*}", (2.0 - value.log10().floor()).min(15.0) as usize);
+    }
     let before = if value >= 1.0 { value.log10().floor() as usize } else { 0 };
     format!("{value:.*}", 2_usize.saturating_sub(before) + usize::from(value < 0.9995))
 }

@@ -162,7 +162,10 @@ pub fn first(document: &Document) -> String {
         paragraph(&mut text, "  ", &format!("{}: {}, {slowdown:.3} x", cut(name, 22), time(*ns)));
     }
     text.push('\n');
-    what_if(&mut text, &document.what_if, FIRST);
+    for row in document.what_if.iter().take(2 * FIRST) {
+        let took = time(row.step_ns.unwrap_or(row.ns));
+        let _ = writeln!(text, "{:24} {:>7.1} %  {took}", cut(&row.name, 24), 100.0 * row.gain);
+    }
     let mut said = String::new();
     advice(&mut said, &document.advice);
     text += &(some(said.lines().map(str::to_owned).collect(), 2 * FIRST).join("\n") + "\n\n");
@@ -171,8 +174,8 @@ pub fn first(document: &Document) -> String {
     text += &(some(shares.trim_end().lines().map(str::to_owned).collect(), 2 * FIRST - 1).join("\n") + "\n\n");
     let mut notices = String::new();
     document.notices.iter().for_each(|notice| paragraph(&mut notices, "", notice));
-    text += &(some(notices.lines().map(str::to_owned).collect(), FIRST).join("\n") + "\n");
-    let _ = writeln!(text, "{} assumptions about the profile (--all)", document.assumed.len());
+    text.extend(some(notices.lines().map(str::to_owned).collect(), FIRST).iter().map(|line| format!("{line}\n")));
+    let _ = writeln!(text, "assumptions about the profile: {} (--all)", document.assumed.len());
     screen(&text, "--all: runs, steps, ranks, calls, events   --what-if all   --report FILE", WIDTH)
 }
 

@@ -28,7 +28,7 @@ const PATH: [&str; 14] = [
     "compute",
 ];
 /// Values that have a line, since they were set or differ.
-const MOST: usize = 8;
+const MOST: usize = 5;
 
 /// `own` is the machine as its file has it.
 pub fn text(resolved: &Resolved, own: &Resolved, width: usize) -> String {
@@ -40,7 +40,7 @@ pub fn text(resolved: &Resolved, own: &Resolved, width: usize) -> String {
     }
     let unit = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let of = |name: &str| resolved.parameters.iter().filter(move |one| unit(&one.path) == name).collect::<Vec<_>>();
-    let mut table = Table::new(&["unit, in the order of the path", "", ""], &[0, 2]);
+    let mut table = Table::new(&["unit", "", "in the order of the path"], &[0, 2]);
     for name in PATH {
         let mut own = of(name);
         if own.is_empty() {
@@ -68,7 +68,9 @@ fn differing(resolved: &Resolved, own: &Resolved) -> Vec<String> {
         .parameters
         .iter()
         .filter(|one| was(&one.path) != Some(one.value.as_str()) || one.provenance.kind == Kind::User);
-    let values = values.map(|one| {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by_key(|one| one.provenance.kind != Kind::User);
+    let values = values.into_iter().map(|one| {
         let before = match was(&one.path) {
             Some(before) if before != one.value => format!(" (was {before})"),
             Some(_) => String::new(),

@@ -7,7 +7,12 @@ use crate::{
         Figure, Row, Value,
         table::{BUSIEST, BYTES, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
     },
-    report::{layout::screen, replay::cut, table::Table, text::time},
+    report::{
+        layout::{part, screen},
+        replay::cut,
+        table::Table,
+        text::time,
+    },
     system::Direction,
     units::Bytes,
     workload::{direction_name, memory_name},
@@ -21,6 +26,7 @@ const MOST: usize = 16;
 const SAME: f64 = 0.01;
 /// Characters of a name and of a unit.
 const NAME: usize = 18;
+const UNIT: usize = 14;
 
 /// A design on the screen.
 struct Line<'d> {
@@ -133,12 +139,12 @@ fn table(lines: &[Line<'_>], ways: &[(Direction, u64)], draws: bool) -> Table {
         cells.extend(draws.then(|| interval.unwrap_or_else(|| "-".to_owned())));
         let area = design.cost.area_total().map(|area| area.middle());
         let limit = row.limited_by_parts.as_ref().and_then(|limit| limit.best.first());
-        let busiest = row.busiest_parts.as_ref().map(|busiest| busiest.unit.clone());
+        let busiest = row.busiest_parts.as_ref().map(|busiest| part(&busiest.unit).to_owned());
         let busiest = limit.map(|limit| limit.parameter.clone()).or(busiest);
         cells.extend([
             picos(row.get(&EXPOSURE)),
             number(&area.filter(|area| *area > 0.0).into(), |area| format!("{area:.0}")),
-            cut(&busiest.unwrap_or_else(|| row.get(&BUSIEST).shown()), NAME - 2),
+            cut(&busiest.unwrap_or_else(|| row.get(&BUSIEST).shown()), UNIT),
         ]);
         table.row(cells);
     }

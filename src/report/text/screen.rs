@@ -6,7 +6,7 @@ use crate::{
     figures::table::{COPY_COUNT, EXPOSED, EXPOSURE, RATE, TIME},
     observe::messages::{Stage, Way},
     report::{
-        layout::{digits, screen, some},
+        layout::{digits, part, screen, some},
         record::{CopyRecord, FirstMessage, Report},
         table::Table,
         text::groups::{self, Group},
@@ -138,7 +138,7 @@ impl Report {
     fn limit_told(&self, copy: &CopyRecord, number: usize) -> Vec<String> {
         let of = if self.copies.len() > 1 { format!("copy {number}: ") } else { String::new() };
         let Busiest { unit, state, fraction, .. } = &copy.busiest;
-        let busiest = format!("{of}busiest: {}, {state} {:.0} % of the time", part(unit), fraction * 100.0);
+        let busiest = format!("{of}busiest: {} ({unit}), {state} {:.0} % of the time", part(unit), fraction * 100.0);
         let mut lines = vec![busiest];
         if let Some((words, parts)) = copy.limited_by.as_ref().zip(copy.limited_by_parts.as_ref()) {
             lines.insert(0, format!("{of}limited by {words}"));
@@ -181,26 +181,6 @@ impl Report {
         lines.push(format!("rests on {count} assumed parameters (`sealsim sensitivity` says which matter)"));
         lines
     }
-}
-
-/// A unit in words.
-fn part(unit: &str) -> String {
-    const WORDS: [(&str, &str); 12] = [
-        (".driver", "the driver"),
-        (".cipher", "the CPU's cipher"),
-        (".host_port", "the host's PCIe port"),
-        (".gpu_port", "the GPU's PCIe port"),
-        (".root_complex", "the root complex"),
-        (".scheduler", "the GPU's scheduler"),
-        (".front_end", "the copy engine's front end"),
-        (".engine", "the copy engine's cipher"),
-        (".pce", "the copy engine"),
-        (".tag_queue", "the tag queue"),
-        (".hbm", "device memory"),
-        (".compute", "the GPU's kernels"),
-    ];
-    let words = WORDS.iter().find(|(end, _)| unit.contains(end)).map(|(_, words)| format!("{words} ({unit})"));
-    words.unwrap_or_else(|| unit.to_owned())
 }
 
 /// A stage in words.

@@ -142,8 +142,12 @@ pub fn levers(
 /// What there is to be tried.
 fn all(machine: &Resolved, workload: &Workload) -> Vec<Try> {
     let changes = CHANGES.iter().filter_map(|&(name, what, _)| {
-        let (how, machine, program) = match software(name, machine) {
-            Some((settings, machine)) => (Some(as_options("--set", &settings)), Some(machine), None),
+        let settings = software(name, machine).map(|(mut settings, _)| {
+            settings.retain(|setting| is_used(setting, workload));
+            settings
+        });
+        let (how, machine, program) = match settings {
+            Some(settings) => (Some(as_options("--set", &settings)), Some(machine.with(&settings).ok()?), None),
             None => {
                 let changed = changed(name, workload)?;
                 let copies = changed.copies.iter().map(Copy::to_string).collect::<Vec<_>>();
@@ -163,6 +167,13 @@ fn all(machine: &Resolved, workload: &Workload) -> Vec<Try> {
         Some(Try { name: name.to_owned(), what, how, machine: Some(machine), program: None })
     });
     changes.chain(designs).collect()
+}
+
+/// Whether a setting is of no kind of memory, or of one that is copied.
+fn is_used(setting: &str, workload: &Workload) -> bool {
+    let copied = |memory| workload.copies.iter().any(|copy| copy.memory == memory);
+    let kinds = [(".pinned.", Memory::Pinned), (".pageable.", Memory::Pageable)];
+    kinds.into_iter().all(|(kind, memory)| !setting.contains(kind) || copied(memory))
 }
 
 fn as_options(option: &str, values: &[String]) -> String {
