@@ -160,7 +160,7 @@ fn the_results_have_their_fields_and_add_up() {
 #[test]
 fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy() {
     let folder = folder();
-    let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB"]);
+    let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB", "--all"]);
     let text = text(&output.stdout);
     assert!(text.starts_with("2 copies, 2 MiB in all, in ") && text.contains(" GB/s, all delivered\ncopy "), "{text}");
     let last = text.split("\n\n").last().expect("a part");
@@ -173,7 +173,7 @@ fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy(
 fn what_if_gives_as_many_parameters_as_are_asked_for_and_none_for_nothing() {
     let folder = folder();
     let limit = |most: &str| {
-        let copy = ["--copy", "h2d:4KiB", "--data", "none", "--what-if", most];
+        let copy = ["--copy", "h2d:4KiB", "--data", "none", "--all", "--what-if", most];
         let lines = text(&run(folder.path(), &copy).stdout);
         let results = results(folder.path(), &copy);
         (lines, results["copies"][0]["limited_by_parts"].clone())

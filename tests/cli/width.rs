@@ -60,10 +60,10 @@ fn first_and_all(verb: &[&str], word: &str) -> String {
 #[test]
 fn a_first_screen_of_a_run_answers_in_thirty_lines() {
     let machines = ["h100-nvl-tdx", "h100-nvl-snp", "h100-tdx-gen5", "b200-tdx", "hgx-h100-8gpu", "generic-gen4"];
-    for (machine, copy) in
-        machines.into_iter().zip(["h2d:64KiB", "d2h:1MiB:pageable", "h2d:1B", "d2h:3MiB"].iter().cycle())
-    {
-        for design in ["h100-cc", "fastrack", "ide", "off", "by-page"] {
+    let copies = ["h2d:64KiB", "d2h:1MiB:pageable", "h2d:1B", "d2h:3MiB"].into_iter().cycle();
+    let mut designs = ["h100-cc", "off", "fastrack", "ide", "by-page"].into_iter().cycle();
+    for (machine, copy) in machines.into_iter().zip(copies) {
+        for design in designs.by_ref().take(2) {
             let first = first_and_all(&["run", machine, "--design", design, "--copy", copy], "event digest");
             let answer = first.lines().nth(2).unwrap_or_default();
             assert!(answer.contains("GB/s"), "{first}");
@@ -82,11 +82,9 @@ fn a_first_screen_of_a_run_answers_in_thirty_lines() {
 
 #[test]
 fn first_screens_of_the_other_verbs_answer_in_thirty_lines() {
-    for size in ["4KiB", "64KiB,1MiB"] {
-        for machine in ["h100-nvl-tdx", "hgx-h100-8gpu"] {
-            let first = first_and_all(&["compare", machine, "--size", size], "forgery bounds");
-            assert!(first.lines().nth(2).is_some_and(|head| head.contains("x today")), "{first}");
-        }
+    for (machine, size) in [("h100-nvl-tdx", "4KiB"), ("hgx-h100-8gpu", "16KiB,64KiB")] {
+        let first = first_and_all(&["compare", machine, "--size", size], "forgery bounds");
+        assert!(first.lines().nth(2).is_some_and(|head| head.contains("x today")), "{first}");
     }
     let draws = ["compare", "h100-nvl-tdx", "--size", "64KiB", "--design", "fastrack", "--uncertainty", "20"];
     first_and_all(&draws, "forgery bounds");

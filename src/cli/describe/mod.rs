@@ -75,7 +75,8 @@ impl Describe {
         }
         let text = match self.format {
             DescribeFormat::Text if !self.all => {
-                let own = Layers::new(self.machine.config.as_str()).resolve()?;
+                // A file may be a machine only with what lies over it.
+                let own = Layers::new(self.machine.config.as_str()).resolve().unwrap_or_else(|_| resolved.clone());
                 first::text(&resolved, &own, output::width())
             }
             DescribeFormat::Text => output::fitted(&text(&resolved, output::width())),
