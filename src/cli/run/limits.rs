@@ -78,7 +78,8 @@ impl Job {
         let alone = Workload::timed(vec![copy], None).only_timing(BEGINNING);
         let request = request(&alone, &CollectiveTimes::default())?;
         match explain::observe(&self.resolved.machine, request, &mut |_| interruption.control()) {
-            Ok(observed) => Ok(observed.messages.into_iter().next()),
+            // One that is longer is not seen whole.
+            Ok(observed) => Ok(observed.messages.into_iter().next().filter(|message| message.bytes < BEGINNING)),
             Err(explain::ExplainError::Run(error)) => Err(error),
             Err(_) => Ok(None),
         }

@@ -142,7 +142,7 @@ pub fn levers(
 /// What there is to be tried.
 fn all(machine: &Resolved, workload: &Workload) -> Vec<Try> {
     let changes = CHANGES.iter().filter_map(|&(name, what, _)| {
-        let settings = software(name, machine).map(|(mut settings, _)| {
+        let settings = software(name, machine).filter(|_| machine.machine.sealed_path()).map(|(mut settings, _)| {
             settings.retain(|setting| is_used(setting, workload));
             settings
         });
