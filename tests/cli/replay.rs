@@ -354,7 +354,7 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
 #[test]
 fn a_profile_of_another_gpu_says_so() {
     let said = |hw: &str, more: &[&str]| {
-        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--hw", hw], more].concat();
+        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--all", "--hw", hw], more].concat();
         text(&sealsim(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let words =

@@ -29,7 +29,7 @@ pub(super) struct Outputs {
     plot: Option<PathBuf>,
     /// Write the step of median length as a Perfetto trace, each run below the one before, with the calls that hold the host marked. Open it at
     /// ui.perfetto.dev
-    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    #[arg(long, value_name = "FILE", conflicts_with = "whole_profile")]
     trace: Option<PathBuf>,
     /// Write a run as a Chakra execution trace, for other simulators: cc, if --chakra-run does not say another
     #[arg(long, value_name = "FILE")]
