@@ -84,7 +84,7 @@ fn a_first_screen_of_a_run_answers_in_thirty_lines() {
 fn first_screens_of_the_other_verbs_answer_in_thirty_lines() {
     for (machine, size) in [("h100-nvl-tdx", "4KiB"), ("hgx-h100-8gpu", "16KiB,64KiB")] {
         let first = first_and_all(&["compare", machine, "--size", size], "forgery bounds");
-        assert!(first.lines().nth(2).is_some_and(|head| head.contains("x today")), "{first}");
+        assert!(first.lines().take(4).any(|head| head.contains("x today")), "{first}");
     }
     let draws = ["compare", "h100-nvl-tdx", "--size", "64KiB", "--design", "fastrack", "--uncertainty", "20"];
     first_and_all(&draws, "forgery bounds");
