@@ -85,6 +85,9 @@ pub struct Arguments {
     /// A table for people, CSV, or one JSON object
     #[arg(long, value_enum, default_value_t = Shape::Text)]
     format: Shape,
+    /// In text, give every row, and what each costs by launch, path and cryptography
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -137,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return arguments.print_faults(&machines, &ranks);
     }
     let rows = arguments.rows(&machines, &ranks)?;
-    print(arguments.format, &machines[0].1.name(), &rows)?;
+    print((arguments.format, arguments.all), &machines[0].1.name(), &rows)?;
     verdict(&rows)
 }
 
@@ -248,10 +251,11 @@ fn expected(machine: &MachineSpec, request: &CollectiveRequest, watch: &Watch) -
     Ok(Some(outcome.launch.seconds() + own).filter(|seconds| *seconds > 0.0))
 }
 
-fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {
+fn print((format, all): (Shape, bool), machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {
     let text = match format {
+        Shape::Text if !all => collectives::first(rows, output::width()),
         Shape::Text => output::fitted(&collectives::text(rows)),
-        Shape::Csv => collectives::table(rows).text()?,
+        Shape::Csv => collectives::sheet(rows).text()?,
         Shape::Json => output::json(&Document { schema_version: SCHEMA_VERSION, machine, rows })?,
     };
     output::print(&text);

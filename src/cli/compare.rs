@@ -97,6 +97,9 @@ pub struct Arguments {
     /// Tables for people, one JSON object, or a table for spreadsheets
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     format: CompareFormat,
+    /// In text, give all tables: each size, gains over baselines, exposure, forgery bounds, keys, energy and areas
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     page: PageArgument,
 }
@@ -130,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if left.is_ok() {
         plot.map_or(Ok(()), |plot| plot.write(&plot::comparison::drawn(&comparison)))?;
     }
-    show(arguments.format, &comparison, (page.filter(|_| left.is_ok()), &own))?;
+    show((arguments.format, arguments.all), &comparison, (page.filter(|_| left.is_ok()), &own))?;
     left
 }
 
@@ -193,13 +196,13 @@ fn settle(
 
 /// Prints a comparison, and writes its page if one is begun.
 fn show(
-    format: CompareFormat,
+    (format, all): (CompareFormat, bool),
     comparison: &Comparison,
     (page, machine): (Option<PageFile>, &Resolved),
 ) -> Result<(), Failure> {
     let document = Document::of(comparison);
     output::print(&match format {
-        CompareFormat::Text => comparison::text(comparison, output::width()),
+        CompareFormat::Text => comparison::text(comparison, output::width(), all),
         CompareFormat::Csv => comparison.table().text()?,
         CompareFormat::Json => output::json(&document)?,
     });

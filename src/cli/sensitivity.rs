@@ -15,7 +15,12 @@ use crate::explore::sensitivity::{
 };
 use crate::files::write_whole;
 use crate::pool;
-use crate::report::plot::tornado::tornado;
+use crate::report::{
+    layout::{digits, screen, some},
+    plot::tornado::tornado,
+    replay::cut,
+    table::Table,
+};
 use crate::units::Bytes;
 use crate::workload::direction_name;
 use clap::{Args, ValueEnum};
@@ -62,9 +67,12 @@ pub struct Arguments {
     /// Where these points come from.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Lines of the tornado; all of them with 0.
+    /// Lines of the tornado, in the text with --all; all of them with 0.
     #[arg(long, value_name = "N", default_value_t = 15)]
     top: usize,
+    /// In text, give the whole tornado with what each end meets, parts of the variance, and what is not varied.
+    #[arg(long)]
+    all: bool,
     /// Machines simulated at once; as many as this computer has cores, if not said. The answer does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -130,7 +138,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut out = Output;
     let written = match arguments.format {
-        SensitivityFormat::Text => out.write_all(output::fitted(&text(&answer, arguments.top)).as_bytes()),
+        SensitivityFormat::Text if arguments.all => {
+            out.write_all(output::fitted(&text(&answer, arguments.top)).as_bytes())
+        }
+        SensitivityFormat::Text => out.write_all(first(&answer, output::width()).as_bytes()),
         SensitivityFormat::Json => {
             serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
         }
@@ -159,6 +170,47 @@ impl Arguments {
             (name, _) => name.as_deref().unwrap_or(Path::new("")).display().to_string(),
         }
     }
+}
+
+/// Parameters on the first screen, and characters of a name there.
+const FIRST: usize = 10;
+const NAME: usize = 28;
+
+/// The first screen: what is not known, and whether it changes the answer; then what moves the rate most.
+fn first(answer: &Sensitivity, width: usize) -> String {
+    let (rate, unit, count) = (digits(answer.base.rate), answer.unit, answer.swings.len());
+    let mut text = format!("{}: {rate} {unit}", answer.machine);
+    text += &answer.together.as_ref().map_or_else(String::new, |together| {
+        let [low, _, high] = together.rate_percentiles.map(digits);
+        format!("; {low} to {high} in 5 to 95 % of {} points with all varied", together.samples)
+    });
+    let flips: Vec<&Flip> = answer.swings.iter().flat_map(|swing| &swing.flips).collect();
+    let said: Vec<_> = answer.conclusions.iter().map(|one| conclusion(one, &flips)).collect();
+    if !said.is_empty() {
+        let holds = answer.conclusions.iter().all(|one| one.survives);
+        let answered = if holds { "no" } else { "YES" };
+        text += &format!("\n\nDoes what is not known change which is faster? {answered}, of {count} ranges:\n");
+        text += &some(said.concat().lines().map(str::to_owned).collect(), FIRST).join("\n");
+    }
+    text.extend(answer.does_not_close.iter().map(|sentence| format!("\n{sentence}")));
+    let moving: Vec<_> = answer.swings.iter().filter(|swing| swing.relative_swing > 0.0).collect();
+    let designs = !answer.conclusions.is_empty();
+    let mut table = Table::new(&["what moves a rate most", "at low", "at high", "a design", "low..high"], &[0, 4]);
+    for swing in moving.iter().take(FIRST) {
+        let change =
+            |change: Option<f64>| change.map_or_else(|| "-".to_owned(), |part| format!("{:+.1} %", 100.0 * part));
+        let [low, high] = answer.changes(swing).map(change);
+        let of_design = if designs { format!("{:.1} %", 100.0 * swing.relative_swing) } else { "-".to_owned() };
+        let (from, to) = (swing.at_low.at.as_str(), swing.at_high.at.as_str());
+        let unit = to.split_once(' ').map_or("", |(_, unit)| unit);
+        let between = cut(&format!("{}..{to}", from.strip_suffix(unit).unwrap_or(from).trim_end()), 20);
+        table.row([cut(&named(&swing.range.path, &swing.range.of), NAME), low, high, of_design, between]);
+    }
+    text += &format!("\n\n{}\n", table.lines().join("\n"));
+    let rest = moving.len().saturating_sub(FIRST);
+    let (still, fixed) = (count - moving.len(), answer.not_varied.len());
+    text += &format!("{rest} more move a rate less; {still} move nothing; {fixed} are not varied\n");
+    screen(&text, "--all: the whole tornado, what is not varied   --plot FILE   --indices", width)
 }
 
 const HALF: usize = 20;

@@ -1,6 +1,10 @@
 //! Collectives, side by side.
 
-use super::{replay::time, table::Table};
+use super::{
+    layout::{digits, screen, some},
+    replay::time,
+    table::Table,
+};
 use crate::{
     explore::sweep,
     figures::{
@@ -91,8 +95,40 @@ impl CollectiveRow {
     }
 }
 
-/// A table for people.
+/// Rows on the first screen.
+const FIRST: usize = 16;
+
+/// The first screen: what the largest collective costs, then rows.
+pub fn first(rows: &[CollectiveRow], width: usize) -> String {
+    let Some(CollectiveRow { design, row, .. }) = rows.last() else { return String::new() };
+    let (op, ranks) = (row.get(&OP).shown(), row.get(&RANKS).shown());
+    let mut text = format!("{op} of {} by {ranks} GPUs, {design}: ", Bytes(row.cells.count(&BYTES)));
+    text += &match (row.get(&REFUSED), row.number(&OVER_OFF)) {
+        (Value::Text(why), _) => why.clone(),
+        (_, times) => {
+            let times = times.map_or_else(String::new, |times| format!(", {} x as long as off", digits(times)));
+            format!("{}{times}", time(row.cells.count(&TIME) / 1000))
+        }
+    };
+    text += &format!("\n\n{}\n", some(table(rows).lines(), FIRST).join("\n"));
+    text += &some(notes(rows).lines().map(str::to_owned).collect(), 4).join("\n");
+    screen(&text, "--all: what of it is launch, path and cryptography   --design NAME: another", width)
+}
+
+/// All of it for people.
 pub fn text(rows: &[CollectiveRow]) -> String {
+    let sum = |figure: &'static Figure| rows.iter().map(|one| one.row.cells.count(figure)).sum::<u64>();
+    let (simulated, shared) = (sum(&TRANSFERS_SIMULATED), sum(&TRANSFERS_SHARED));
+    let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
+    let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
+    text += &(table(rows).lines().join("\n") + "\n");
+    let launches: BTreeSet<u64> = rows.iter().map(|one| one.row.cells.count(&LAUNCH)).collect();
+    let launches: Vec<String> = launches.into_iter().map(|picos| time(picos / 1000)).collect();
+    text += &format!("time has the launch ({}), which nccl-tests leave out\n", launches.join(" or "));
+    text + &costs(rows) + &notes(rows)
+}
+
+fn table(rows: &[CollectiveRow]) -> Table {
     let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
     let number = |row: &Row, figure, digits: usize| match row.number(figure) {
         Some(number) => format!("{number:.digits$}"),
@@ -119,16 +155,12 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             sums,
         ]);
     }
-    let sum = |figure: &'static Figure| rows.iter().map(|one| count(&one.row, figure)).sum::<u64>();
-    let (simulated, shared) = (sum(&TRANSFERS_SIMULATED), sum(&TRANSFERS_SHARED));
-    let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
-    let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
-    text += &(table.lines().join("\n") + "\n");
-    let launches: BTreeSet<u64> = rows.iter().map(|one| count(&one.row, &LAUNCH)).collect();
-    let launches: Vec<String> = launches.into_iter().map(|picos| time(picos / 1000)).collect();
-    text += &format!("time has the launch ({}), which nccl-tests leave out\n", launches.join(" or "));
-    text += &costs(rows);
-    let mut told = Vec::new();
+    table
+}
+
+/// What is to be said of single rows.
+fn notes(rows: &[CollectiveRow]) -> String {
+    let (mut text, mut told) = (String::new(), Vec::new());
     for CollectiveRow { design, does_not_close, .. } in rows {
         if let Some(sentence) = does_not_close.as_ref().filter(|_| !told.contains(&design)) {
             text += &format!("{design} {sentence}\n");
@@ -142,7 +174,7 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             text += &format!("{design}: {part} in {} runs for {all}; {between} in 95 of 100 cases\n", told.runs);
         }
         if let Value::Text(why) = row.get(&REFUSED) {
-            let size = Bytes(count(row, &BYTES));
+            let size = Bytes(row.cells.count(&BYTES));
             text += &format!("{size}, {} GPUs, {design}: {why}\n", row.get(&RANKS).shown());
         }
     }
@@ -165,7 +197,7 @@ fn costs(rows: &[CollectiveRow]) -> String {
 }
 
 /// The same for spreadsheets.
-pub fn table(rows: &[CollectiveRow]) -> sweep::Table {
+pub fn sheet(rows: &[CollectiveRow]) -> sweep::Table {
     let values = |CollectiveRow { design, does_not_close, row }: &CollectiveRow| {
         let price = Price { does_not_close: does_not_close.clone(), ..Price::default() };
         row.values(COLLECTIVE, (&price, None), |_| design.as_str().into())

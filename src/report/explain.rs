@@ -87,6 +87,18 @@ pub struct StageRecord {
     pub end_ps: u64,
 }
 
+impl StageRecord {
+    /// Those of a message, which add up to its time.
+    pub fn all(message: &Message) -> Vec<Self> {
+        let stage = |(step, start): (Step, Femtos)| Self {
+            stage: step.stage,
+            start_ps: start.picos(),
+            end_ps: step.end.picos(),
+        };
+        message.cells().map(stage).collect()
+    }
+}
+
 /// The run with the parameter freed that gains most.
 #[derive(Debug, Clone, Serialize)]
 pub struct FreedRecord {
@@ -128,11 +140,6 @@ impl PathRecord {
 
 impl MessageRecord {
     fn of(message: &Message, path: &Path) -> Self {
-        let stage = |(step, start): (Step, Femtos)| StageRecord {
-            stage: step.stage,
-            start_ps: start.picos(),
-            end_ps: step.end.picos(),
-        };
         Self {
             number: message.id + 1,
             gpu: message.gpu,
@@ -141,7 +148,7 @@ impl MessageRecord {
             bytes: message.bytes,
             start_ps: message.start.picos(),
             end_ps: message.end().picos(),
-            stages: message.cells().map(stage).collect(),
+            stages: StageRecord::all(message),
             path: PathRecord::of(path),
         }
     }

@@ -6,6 +6,56 @@ pub const WIDTH: usize = 80;
 /// Least columns that are left to what is broken into lines of its own.
 const LEAST: usize = 24;
 
+/// Lines of a first screen.
+const LINES: usize = 30;
+
+/// A first screen, which ends in a hint at what else there is; what it has no room for is counted.
+pub fn screen(text: &str, hint: &str, width: usize) -> String {
+    let (text, hint) = (fitted(text, width), fitted(hint, width));
+    let room = LINES - 1 - hint.lines().count();
+    let mut lines = some(text.trim_end().lines().map(str::to_owned).collect(), room);
+    lines.extend([String::new(), hint]);
+    lines.join("\n").trim_end().to_owned() + "\n"
+}
+
+/// The first lines, and how many are left out.
+pub fn some(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    if lines.len() > most {
+        let left = lines.len() + 1 - most;
+        lines.truncate(most - 1);
+        lines.push(format!("and {left} more lines (--all)"));
+    }
+    lines
+}
+
+/// A unit in the field's words; one that has none by its path.
+pub fn part(unit: &str) -> &str {
+    const WORDS: [(&str, &str); 12] = [
+        (".driver", "driver"),
+        (".cipher", "CPU cipher"),
+        (".host_port", "host PCIe port"),
+        (".gpu_port", "GPU PCIe port"),
+        (".root_complex", "root complex"),
+        (".scheduler", "GPU scheduler"),
+        (".front_end", "front end"),
+        (".engine", "GPU cipher"),
+        (".pce", "copy engine"),
+        (".tag_queue", "tag queue"),
+        (".hbm", "device memory"),
+        (".compute", "GPU kernels"),
+    ];
+    WORDS.iter().find(|(path, _)| unit.contains(path)).map_or(unit, |(_, words)| words)
+}
+
+/// Three digits, or as many as stand before the point.
+pub fn digits(value: f64) -> String {
+    if value > 0.0 && value < 0.01 {
+        return format!("{value:.*}", (2.0 - value.log10().floor()).min(15.0) as usize);
+    }
+    let before = if value >= 1.0 { value.log10().floor() as usize } else { 0 };
+    format!("{value:.*}", 2_usize.saturating_sub(before) + usize::from(value < 0.9995))
+}
+
 /// A text in lines of at most `width` columns, as far as its words allow: none is broken. What follows a break stands below the column that
 /// it belongs to. A command ends in `\` where it is broken, so that a shell takes it whole.
 pub fn fitted(text: &str, width: usize) -> String {

@@ -1,8 +1,10 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, collectives::CollectiveRecord, faults::Faults, gpus::GpuRecord};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, explain::StageRecord, faults::Faults, gpus::GpuRecord};
 use crate::{
+    explore::levers::{Lever, Off},
     figures::{LimitedBy, Named},
+    observe::messages::{Message, Way},
     sampling::Told,
     system::{Busiest, CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
@@ -39,6 +41,15 @@ pub struct Report {
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
     pub faults: Faults,
+    /// The same without confidential computing, if that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off: Option<Off>,
+    /// What can be done without another GPU, the best first, as far as it was tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levers: Vec<Lever>,
+    /// Of the copy that ended last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_message: Option<FirstMessage>,
     /// Paths of the parameters whose values are not published.
     pub assumed_parameters: Vec<String>,
     /// The only part that depends on the host.
@@ -49,6 +60,22 @@ pub struct Report {
     /// For a repeated run: whether it was the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Rerun>,
+}
+
+/// Where the time of a copy's first message went, as if the copy were alone.
+#[derive(Debug, Clone, Serialize)]
+pub struct FirstMessage {
+    pub bytes: u64,
+    pub direction: Way,
+    pub time_ps: u64,
+    pub stages: Vec<StageRecord>,
+}
+
+impl FirstMessage {
+    pub fn of(message: &Message) -> Self {
+        let time_ps = message.end().picos() - message.start.picos();
+        Self { bytes: message.bytes, direction: message.way, time_ps, stages: StageRecord::all(message) }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -192,6 +219,9 @@ impl Report {
             collectives: Vec::new(),
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
+            off: None,
+            levers: Vec::new(),
+            first_message: None,
             assumed_parameters: context.assumed_parameters,
             host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
             sampled: None,

@@ -1,6 +1,9 @@
 //! What a replay found, and the same as text.
 
-use super::table::Table;
+use super::{
+    layout::{screen, some},
+    table::Table,
+};
 use crate::replay::{Advice, Figures, Ns, Operation, RankFigures, Share, StepFigures, WhatIf};
 use crate::sampling::Told;
 use serde::Serialize;
@@ -127,8 +130,53 @@ fn paragraph(text: &mut String, first: &str, words: &str) {
 }
 
 /// Cuts a name to so many characters.
-fn cut(name: &str, length: usize) -> String {
+pub(crate) fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
+}
+
+/// What of many paragraphs or rows stands on the first screen.
+const FIRST: usize = 5;
+
+/// The first screen: how much longer it takes, what gives that back, and where it comes from.
+pub fn first(document: &Document) -> String {
+    let mut text = String::new();
+    let runs = document.steps.as_ref().map_or(&[][..], |steps| &steps.runs);
+    let (what, times): (_, Vec<_>) = match runs {
+        [] => (
+            "the program",
+            document.runs.iter().map(|run| Some((&run.name, run.end_ns?, run.slowdown_over_off?))).collect(),
+        ),
+        _ => {
+            let one = |run: &'_ LoopedRun| (run.figures.mean_ns, run.figures.slowdown_over_off);
+            ("a step", runs.iter().map(|run| Some((&run.name, one(run).0, one(run).1))).collect())
+        }
+    };
+    let answer = match &times[..] {
+        [Some((_, off, _)), Some((_, cc, slowdown)), ..] => {
+            format!("{what} takes {} with CC, {} without: {slowdown:.3} x as long", time(*cc), time(*off))
+        }
+        _ => format!("what CC costs {what} is not known"),
+    };
+    paragraph(&mut text, "", &format!("{answer} ({}, on {})", document.trace, document.machine));
+    for (name, ns, slowdown) in times.iter().skip(2).take(FIRST).flatten() {
+        paragraph(&mut text, "  ", &format!("{}: {}, {slowdown:.3} x", cut(name, 22), time(*ns)));
+    }
+    text.push('\n');
+    for row in document.what_if.iter().take(2 * FIRST) {
+        let took = time(row.step_ns.unwrap_or(row.ns));
+        let _ = writeln!(text, "{:24} {:>7.1} %  {took}", cut(&row.name, 24), 100.0 * row.gain);
+    }
+    let mut said = String::new();
+    advice(&mut said, &document.advice);
+    text += &(some(said.lines().map(str::to_owned).collect(), 2 * FIRST).join("\n") + "\n\n");
+    let mut shares = String::new();
+    difference(&mut shares, document);
+    text += &(some(shares.trim_end().lines().map(str::to_owned).collect(), 2 * FIRST - 1).join("\n") + "\n\n");
+    let mut notices = String::new();
+    document.notices.iter().for_each(|notice| paragraph(&mut notices, "", notice));
+    text.extend(some(notices.lines().map(str::to_owned).collect(), FIRST).iter().map(|line| format!("{line}\n")));
+    let _ = writeln!(text, "assumptions about the profile: {} (--all)", document.assumed.len());
+    screen(&text, "--all: runs, steps, ranks, calls, events   --what-if all   --report FILE", WIDTH)
 }
 
 /// The same for people, with so many names of calls; of ranks and changes at least 40.

@@ -8,7 +8,7 @@ use std::{
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-    command.env("COLUMNS", "240").arg("compare").args(arguments).stdin(Stdio::null());
+    command.env("COLUMNS", "240").args(["compare", "--all"]).args(arguments).stdin(Stdio::null());
     command
 }
 

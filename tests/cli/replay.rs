@@ -68,7 +68,7 @@ fn how_a_profile_begins_is_told_and_can_be_said() {
 
 #[test]
 fn text_fits_a_terminal() {
-    let text = text(&sealsim(&[&["replay"], &PAIR[..]].concat()));
+    let text = text(&sealsim(&[&["replay", "--all"], &PAIR[..]].concat()));
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80, "{widest}: {text}");
     assert!(text.contains("Where the difference of"), "{text}");
@@ -87,11 +87,11 @@ fn the_picture_in_the_documentation_is_what_the_command_draws() {
     let file = folder.path().join("replay.svg").display().to_string();
     let [gpu, api] =
         ["gpu", "api"].map(|table| format!("validation/traces/streamcluster-off-cuda_{table}_trace.csv.gz"));
-    text(&sealsim(&["replay", &gpu, "--api", &api, "--all", "--design", "direct+overlap", "--plot", &file]));
+    text(&sealsim(&["replay", &gpu, "--api", &api, "--whole-profile", "--design", "direct+overlap", "--plot", &file]));
     let (drawn, made) = (fs::read_to_string("docs/replay.svg").unwrap(), fs::read_to_string(file).unwrap());
     assert!(
         drawn == made,
-        "make it anew: sealsim replay {gpu} --api {api} --all --design direct+overlap --plot docs/replay.svg"
+        "make it anew: sealsim replay {gpu} --api {api} --whole-profile --design direct+overlap --plot docs/replay.svg"
     );
     assert!(made.len() < 300_000, "{} bytes", made.len());
 }
@@ -219,8 +219,19 @@ fn a_loop_is_shown_by_a_step_within_80_columns() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (trace, page) = (path("step.pftrace"), path("page.html"));
-    let printed =
-        text(&sealsim(&["replay", LOOP, "--what-if", "all", "--trace", &trace, "--report", &page, "--rows", "2"]));
+    let printed = text(&sealsim(&[
+        "replay",
+        LOOP,
+        "--what-if",
+        "all",
+        "--trace",
+        &trace,
+        "--report",
+        &page,
+        "--all",
+        "--rows",
+        "2",
+    ]));
     for line in printed.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -320,7 +331,7 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
     assert!(
         json["assumed"].as_array().unwrap().iter().any(|one| one.as_str().unwrap().contains("The job has 4 ranks"))
     );
-    assert!(text(&sealsim(&["replay", &zero, &one])).contains("waits, off"));
+    assert!(text(&sealsim(&["replay", &zero, &one, "--all"])).contains("waits, off"));
     let alone: Json = serde_json::from_str(&text(&sealsim(&[&["replay", &zero], &hw[..]].concat()))).unwrap();
     assert_eq!((&alone["ranks"], &alone["runs"][0]["end_ns"]), (&Json::Null, &json["runs"][0]["end_ns"]));
     let scaled = sealsim(&[&["replay", &zero, "--kernel-scale", "k=3", "--kernel-scale", "other=9"], &hw[..]].concat());
@@ -343,7 +354,7 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
 #[test]
 fn a_profile_of_another_gpu_says_so() {
     let said = |hw: &str, more: &[&str]| {
-        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--hw", hw], more].concat();
+        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--all", "--hw", hw], more].concat();
         text(&sealsim(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let words =

@@ -160,7 +160,7 @@ fn the_results_have_their_fields_and_add_up() {
 #[test]
 fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy() {
     let folder = folder();
-    let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB"]);
+    let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB", "--all"]);
     let text = text(&output.stdout);
     assert!(text.starts_with("2 copies, 2 MiB in all, in ") && text.contains(" GB/s, all delivered\ncopy "), "{text}");
     let last = text.split("\n\n").last().expect("a part");
@@ -173,7 +173,7 @@ fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy(
 fn what_if_gives_as_many_parameters_as_are_asked_for_and_none_for_nothing() {
     let folder = folder();
     let limit = |most: &str| {
-        let copy = ["--copy", "h2d:4KiB", "--data", "none", "--what-if", most];
+        let copy = ["--copy", "h2d:4KiB", "--data", "none", "--all", "--what-if", most];
         let lines = text(&run(folder.path(), &copy).stdout);
         let results = results(folder.path(), &copy);
         (lines, results["copies"][0]["limited_by_parts"].clone())
@@ -613,4 +613,56 @@ fn a_payload_that_shrinks_while_it_is_read_ends_with_4() {
     assert_eq!(output.status.code(), Some(4), "{}", message(&output));
     assert!(message(&output).contains("payload large: ends at byte"), "{}", message(&output));
     assert_eq!(names(folder.path()), ["large", "payload"]);
+}
+
+/// Machines, and a copy of each.
+const COPIES: [(&str, &str); 5] = [
+    (MACHINE, "h2d:3MiB"),
+    (MACHINE, "d2h:64KiB:pageable"),
+    ("h100-nvl-snp", "h2d:1MiB:pageable"),
+    ("hgx-h100-8gpu", "d2h:20MiB"),
+    ("b200-tdx", "h2d:4KiB"),
+];
+
+fn timing(folder: &Path, machine: &str, arguments: &[&str]) -> Value {
+    let own = ["run", machine, "--data", "none", "--format", "json"];
+    let output = sealsim(folder, &[&own, arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", message(&output));
+    json_of(&output)
+}
+
+fn close(one: &Value, other: f64) -> bool {
+    one.as_f64().is_some_and(|one| (one / other - 1.0).abs() < 1e-6)
+}
+
+#[test]
+fn what_cc_costs_and_levers_give_is_what_the_commands_for_them_say() {
+    let folder = folder();
+    let time = |machine, arguments: &[&str]| {
+        timing(folder.path(), machine, &[arguments, &["--what-if", "0"]].concat())["copies"][0]["end_ps"]
+            .as_f64()
+            .unwrap()
+    };
+    let mut used = 0;
+    for (machine, copy) in COPIES {
+        let told = timing(folder.path(), machine, &["--copy", copy]);
+        let (own, off) = (time(machine, &["--copy", copy]), time(machine, &["--copy", copy, "--cc", "off"]));
+        assert!(close(&told["off"]["slowdown"], own / off), "{machine} {copy}: {}, {own} over {off}", told["off"]);
+        for lever in told["levers"].as_array().unwrap() {
+            let how = lever["how"].as_str().unwrap();
+            let words: Vec<_> = how.split(' ').collect();
+            // A copy in other memory is asked for in place of this one.
+            let copy: &[&str] = if how.starts_with("--copy") { &[] } else { &["--copy", copy] };
+            let then = time(machine, &[copy, &words].concat());
+            let gain = (own / then - 1.0) * 100.0;
+            let said = lever["gain_percent"].as_f64().unwrap();
+            assert!((said - gain).abs() < 1e-3 || said < -10.0, "{machine} {how}: {said}, {gain}");
+            used += 1;
+        }
+    }
+    assert!(used > 20, "{used}");
+    let none = |arguments: &[&str]| timing(folder.path(), MACHINE, arguments).get("off").is_none();
+    assert!(none(&["--copy", "h2d:1MiB", "--what-if", "0"]) && none(&["--copy", "h2d:1MiB", "--cc", "off"]));
+    let large = ["--copy", "h2d:33MiB", "--copy", "d2h:33MiB", "--what-if", "1"];
+    assert!(none(&large) && !none(&["--copy", "h2d:32MiB", "--copy", "d2h:32MiB"]));
 }

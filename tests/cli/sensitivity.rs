@@ -5,7 +5,7 @@ use std::process::Command;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-    command.env("COLUMNS", "200").args(["sensitivity", "h100-nvl-tdx", "--samples", "0"]).args(arguments);
+    command.env("COLUMNS", "200").args(["sensitivity", "h100-nvl-tdx", "--samples", "0", "--all"]).args(arguments);
     command
 }
 

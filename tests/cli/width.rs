@@ -27,7 +27,7 @@ fn no_line_of_any_verb_is_wider_than_eighty_columns() {
         &["collective", "hgx-h100-8gpu", "--size", "64KiB"],
         &["list"],
         &["list", "--faults"],
-        &["describe", "h100-nvl-tdx"],
+        &["describe", "h100-nvl-tdx", "--all"],
         &["describe", "h100-nvl-tdx", "--netlist", "text"],
         &["validate", "--dataset", "p1-programs"],
         &["sensitivity", "h100-nvl-tdx", "--copy", "h2d:64KiB", "--samples", "2"],
@@ -47,9 +47,73 @@ fn no_line_of_any_verb_is_wider_than_eighty_columns() {
     }
 }
 
+/// The first screen of a verb, and all of it, with a word that only all has.
+fn first_and_all(verb: &[&str], word: &str) -> String {
+    let (first, all) = (text("80", verb), text("80", &[verb, &["--all"]].concat()));
+    assert!(first.lines().count() <= 30, "{verb:?} has {} lines:\n{first}", first.lines().count());
+    assert!(widest(&first) <= 80, "{verb:?} is {} wide:\n{first}", widest(&first));
+    assert!(first.trim_end().contains("\n\n--all: "), "{verb:?}: {first}");
+    assert!(all.contains(word) && !first.contains(word), "{verb:?}, {word}:\n{first}\n{all}");
+    first
+}
+
+#[test]
+fn a_first_screen_of_a_run_answers_in_thirty_lines() {
+    let machines = ["h100-nvl-tdx", "h100-nvl-snp", "h100-tdx-gen5", "b200-tdx", "hgx-h100-8gpu", "generic-gen4"];
+    let copies = ["h2d:64KiB", "d2h:1MiB:pageable", "h2d:1B", "d2h:3MiB"].into_iter().cycle();
+    let mut designs = ["h100-cc", "off", "fastrack", "ide", "by-page"].into_iter().cycle();
+    for (machine, copy) in machines.into_iter().zip(copies) {
+        for design in designs.by_ref().take(2) {
+            let first = first_and_all(&["run", machine, "--design", design, "--copy", copy], "event digest");
+            let answer = first.lines().nth(2).unwrap_or_default();
+            assert!(answer.contains("GB/s"), "{first}");
+            assert_eq!(answer.contains(" x as long as with CC off ("), design != "off", "{first}");
+        }
+    }
+    let many: Vec<String> =
+        (0..60).map(|number| format!("--copy={}:{}KiB", ["h2d", "d2h"][number % 2], number + 1)).collect();
+    let many = many.iter().map(String::as_str);
+    let digests = ["run", "h100-nvl-tdx", "--digest"].into_iter().chain(many.clone()).collect::<Vec<_>>();
+    first_and_all(&digests, "event digest");
+    let fast = ["run", "hgx-h100-8gpu", "--copy=gpu7:h2d:1MiB:pageable", "--data", "none"];
+    first_and_all(&fast.into_iter().chain(many).collect::<Vec<_>>(), "event digest");
+    first_and_all(&["run", "--workload", "upload-compute-download", "--data", "none"], "event digest");
+}
+
+#[test]
+fn first_screens_of_the_other_verbs_answer_in_thirty_lines() {
+    for (machine, size) in [("h100-nvl-tdx", "4KiB"), ("hgx-h100-8gpu", "16KiB,64KiB")] {
+        let first = first_and_all(&["compare", machine, "--size", size], "forgery bounds");
+        assert!(first.lines().take(4).any(|head| head.contains("x today")), "{first}");
+    }
+    let draws = ["compare", "h100-nvl-tdx", "--size", "64KiB", "--design", "fastrack", "--uncertainty", "20"];
+    first_and_all(&draws, "forgery bounds");
+    first_and_all(&["compare", "--workload", "upload-compute-download"], "what it shows unverified");
+    for design in ["ide", "fastrack", "direct+parallel-auth-same-tag"] {
+        let about = ["sensitivity", "h100-nvl-tdx", "--copy", "h2d:64KiB", "--samples", "2", "--design", design];
+        assert!(first_and_all(&about, "varied one at a time").lines().nth(2).is_some_and(|line| line.contains('?')));
+    }
+    for designs in [&[][..], &["--design", "staged", "--design", "link", "--design", "pad-ahead"]] {
+        let sizes = ["collective", "hgx-h100-8gpu", "--size", "4KiB,64KiB,1MiB", "--ranks", "2,4,8"];
+        assert!(first_and_all(&[&sizes[..], designs].concat(), "nccl-tests").contains(" x as long as off"));
+    }
+    for machine in ["h100-nvl-tdx", "a100-off", "generic-16gpu", "hgx-h100-8gpu"] {
+        first_and_all(&["describe", machine], "fixed in this version");
+        let set = ["describe", machine, "--cc", "on", "--design", "fastrack", "--set", "driver.call=5 cycles"];
+        let first = first_and_all(&set, "fixed in this version");
+        assert!(first.contains("driver.call = 5 cycles (was "), "{first}");
+    }
+    let gpu = "validation/traces/kmeans-off-cuda_gpu_trace.csv.gz";
+    let api = "validation/traces/kmeans-off-cuda_api_trace.csv.gz";
+    for verb in [&["replay", gpu, "--api", api][..], &["replay", "decode-loop", "--what-if", "all"]] {
+        let first = first_and_all(verb, " events used");
+        assert!(first.lines().next().is_some_and(|line| line.contains(" with CC, ")), "{first}");
+    }
+}
+
 #[test]
 fn more_columns_are_used_and_fewer_than_eighty_are_not() {
-    let describe = |columns: &str| text(columns, &["describe", "h100-nvl-tdx"]);
+    let describe = |columns: &str| text(columns, &["describe", "h100-nvl-tdx", "--all"]);
     assert!((81..=160).contains(&widest(&describe("160"))));
     assert_eq!(describe("20"), describe("80"));
     assert_eq!(describe("many"), describe("80"));

@@ -203,7 +203,7 @@ fn copies_say_their_stream_and_dates() {
 
 #[test]
 fn the_text_names_streams() {
-    let output = run(folder().path(), SMALL, &[]);
+    let output = run(folder().path(), SMALL, &["--all"]);
     let text = text(&output.stdout);
     assert!(text.contains("copy  stream  dir"), "{text}");
     assert!(text.lines().any(|line| line.trim_start().starts_with("4  s1      d2h  pageable   5 kB")), "{text}");
@@ -403,7 +403,7 @@ fn the_list_shows_every_workload_with_its_summary() {
 fn the_documents_collectives_of_a_training_are_what_comes_out() {
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
         .env("COLUMNS", "240")
-        .args(["run", "--workload", "ddp-gpt2-xl", "--data", "none"])
+        .args(["run", "--workload", "ddp-gpt2-xl", "--data", "none", "--all"])
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

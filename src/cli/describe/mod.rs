@@ -2,9 +2,10 @@
 
 mod costs;
 mod engine;
+mod first;
 
 use super::{Failure, machine::MachineArguments, output};
-use crate::config::{DescribedEngine, Kind, Parameter, Resolved};
+use crate::config::{DescribedEngine, Kind, Layers, Parameter, Resolved};
 use crate::report;
 use crate::system::{self, fixed};
 use crate::units::Fixed;
@@ -36,6 +37,9 @@ pub struct Describe {
     /// items.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "format")]
     netlist: Option<NetlistFormat>,
+    /// In text, give every parameter with its origin and range, what is fixed in the code, and costs.
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -70,6 +74,11 @@ impl Describe {
             return Ok(());
         }
         let text = match self.format {
+            DescribeFormat::Text if !self.all => {
+                // A file may be a machine only with what lies over it.
+                let own = Layers::new(self.machine.config.as_str()).resolve().unwrap_or_else(|_| resolved.clone());
+                first::text(&resolved, &own, output::width())
+            }
             DescribeFormat::Text => output::fitted(&text(&resolved, output::width())),
             DescribeFormat::Json => format!("{:#}\n", to_json(&resolved)),
             DescribeFormat::Toml => resolved.to_toml()?,
@@ -118,14 +127,8 @@ fn netlist(resolved: &Resolved, format: NetlistFormat) -> Result<String, Failure
 }
 
 fn text(resolved: &Resolved, columns: usize) -> String {
-    let mut lines = vec![format!("{}: {}", resolved.name(), resolved.machine.summary)];
-    lines.extend(resolved.designs.iter().map(|design| format!("  with {}: {}", design.name, design.summary)));
-    lines.push(format!("  from {}", resolved.layers.join(", then ")));
-    lines.push(format!("  digest {}", resolved.digest));
-    let counts = resolved.counts();
-    let counts: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    lines.push(format!("  {} parameters: {}", resolved.parameters.len(), counts.join(", ")));
-    lines.push(String::new());
+    let mut lines = head(resolved);
+    lines.extend([format!("  digest {}", resolved.digest), kinds(resolved), String::new()]);
     lines.extend(resolved.switches.iter().map(|(path, truth)| format!("{path} = {truth}")));
     let width = |get: fn(&Parameter) -> usize| resolved.parameters.iter().map(get).max().unwrap_or(0);
     let (paths, values) = (width(|one| one.path.len()), width(|one| one.value.len()));
@@ -158,6 +161,21 @@ fn text(resolved: &Resolved, columns: usize) -> String {
     lines.extend(costs::lines(&resolved.machine));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What it is, and what it was filled from.
+fn head(resolved: &Resolved) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", resolved.name(), resolved.machine.summary)];
+    lines.extend(resolved.designs.iter().map(|design| format!("  with {}: {}", design.name, design.summary)));
+    lines.push(format!("  from {}", resolved.layers.join(", then ")));
+    lines
+}
+
+/// How many parameters there are of each kind.
+fn kinds(resolved: &Resolved) -> String {
+    let counts = resolved.counts();
+    let counts: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    format!("  {} parameters: {}", resolved.parameters.len(), counts.join(", "))
 }
 
 /// Columns that a source needs in addition to the others.

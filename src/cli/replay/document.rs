@@ -4,7 +4,7 @@ use super::Run;
 use crate::{
     cli::{Failure, output},
     replay::{Job, Steps},
-    report::replay::{Document, Events, LeftOut, Looped, LoopedRun, text},
+    report::replay::{Document, Events, LeftOut, Looped, LoopedRun, first, text},
     workload::trace::Trace,
 };
 use clap::ValueEnum;
@@ -37,9 +37,9 @@ pub(super) fn events(trace: &Trace) -> Events {
     Events { used: trace.events.used, left_out: left_out.collect() }
 }
 
-pub(super) fn print(format: ReplayFormat, document: &Document, rows: usize) -> Result<(), Failure> {
+pub(super) fn print(format: ReplayFormat, document: &Document, rows: Option<usize>) -> Result<(), Failure> {
     output::print(&match format {
-        ReplayFormat::Text => text(document, rows),
+        ReplayFormat::Text => rows.map_or_else(|| first(document), |rows| text(document, rows)),
         ReplayFormat::Json => output::json(document)?,
     });
     Ok(())

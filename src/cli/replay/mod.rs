@@ -87,17 +87,17 @@ pub struct Arguments {
     /// `all`. May be given several times
     #[arg(long, value_name = "CHANGE")]
     what_if: Vec<String>,
-    /// Fail if the profile has no loop: without --all, steps of the program's loop are reported where it has one
-    #[arg(long, conflicts_with = "all")]
+    /// Fail if the profile has no loop: without --whole-profile, steps of the program's loop are reported where it has one
+    #[arg(long, conflicts_with = "whole_profile")]
     steps: bool,
     /// Report on the whole profile alone, with its start
     #[arg(long)]
-    all: bool,
+    whole_profile: bool,
     /// Let kernels take so many times as long: 0.6, or softmax=0.6 for those whose names contain `softmax`. May be given several times; the last that fits counts
     #[arg(long, value_name = "[NAME=]FACTOR")]
     kernel_scale: Vec<KernelScale>,
     /// What a step takes without the profiler, as measured: 11.2ms. The host's own time is shortened until a step without confidential computing takes that
-    #[arg(long, value_name = "TIME", conflicts_with = "all")]
+    #[arg(long, value_name = "TIME", conflicts_with = "whole_profile")]
     step_time: Option<Femtos>,
     /// Replay the profile as this many equal ranks, one for each GPU of the machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -116,12 +116,15 @@ pub struct Arguments {
     threads: Option<u16>,
     #[command(flatten)]
     sample: SampleArgument,
-    /// Names of calls that have a row in the text; of ranks and of --what-if 40 have one at least
+    /// Names of calls that have a row in the text with --all; of ranks and of --what-if 40 have one at least
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// Tables for people, or one JSON object
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
     format: ReplayFormat,
+    /// In text, give all tables: runs, steps, ranks, calls, and what became of the profile's events
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -180,7 +183,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.count_bytes("of copies simulated");
     let found = plan.play(&read, progress.is_seen(), arguments.outputs.draws(), simulator)?;
     drop(progress);
-    document::print(arguments.format, &found.document, arguments.rows)?;
+    document::print(arguments.format, &found.document, arguments.all.then_some(arguments.rows))?;
     let done = found.done();
     let number = found.step(job);
     let page = begun.page.take();
@@ -456,7 +459,7 @@ impl Arguments {
                 "--expand: {ranks} equal ranks, of which one is shown. They come to each collective at once, and their sessions share the host at all times."
             )
         }));
-        job.steps = if self.all { None } else { Steps::of(&job) };
+        job.steps = if self.whole_profile { None } else { Steps::of(&job) };
         if job.ops.is_empty() {
             let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
             return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));

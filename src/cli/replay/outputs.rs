@@ -24,12 +24,12 @@ use std::{
 #[derive(Debug, Args)]
 pub(super) struct Outputs {
     /// Draw all runs, and changes that --what-if names, over one axis of time, what each thread and each GPU does: the step of median length where there is a
-    /// loop and no --all. SVG or PDF, by the ending of the file
+    /// loop and no --whole-profile. SVG or PDF, by the ending of the file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write the step of median length as a Perfetto trace, each run below the one before, with the calls that hold the host marked. Open it at
     /// ui.perfetto.dev
-    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    #[arg(long, value_name = "FILE", conflicts_with = "whole_profile")]
     trace: Option<PathBuf>,
     /// Write a run as a Chakra execution trace, for other simulators: cc, if --chakra-run does not say another
     #[arg(long, value_name = "FILE")]

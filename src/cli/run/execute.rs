@@ -15,7 +15,7 @@ use crate::{
     explore::what_if::LimitedBy,
     pool,
     report::{
-        CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun,
+        CollectiveRecord, Context, FailureReport, Faults, FirstMessage, Manifest, PayloadRecord, Report, Rerun,
         html::{Page, PageError},
     },
     sampling::{self, Asked, Sample, Sampled, Told},
@@ -150,8 +150,10 @@ impl Job {
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
-        let limit = self.limit(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
-        let mut report = self.report(&outcome, &arrivals, limit, wall, sampled);
+        let measured = self.measured(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
+        let mut report = self.report(&outcome, &arrivals, measured.limit, wall, sampled);
+        (report.off, report.levers) = (measured.off, measured.levers);
+        report.first_message = measured.first.as_ref().map(FirstMessage::of);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(Results { report, outcome, look, recorded })
     }

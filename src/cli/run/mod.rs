@@ -127,14 +127,14 @@ pub struct Arguments {
     #[arg(long, requires = "inject")]
     inject_must_strike: bool,
     /// Measure what limits the copy that ends last: run it again, without data and 64 MiB of it at most, with the parameters relaxed
-    /// that may bind (twice the rate or depth, half the latency), and give the best N; 0 for none. Default: 1, but 0 with --inject
-    /// and for more than 64 MiB in several copies
+    /// that may bind (twice the rate or depth, half the latency), and give the best N. Before that, copies of at most 64 MiB in all are compared with CC
+    /// off, and what can be done without another GPU is tried. 0 for none of it. Default: 1, but 0 with --inject and for more than 64 MiB in several copies
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=20))]
     what_if: Option<u8>,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     format: RunFormat,
-    /// In text, give each copy a row, also of more than 20, which are grouped otherwise by GPU, stream, direction and memory
+    /// In text, say all: each copy, unit and link, the tag queue, keys and the event digest
     #[arg(long)]
     all: bool,
     /// Write what `sealsim rerun` needs to repeat this run to this file

@@ -22,9 +22,13 @@ use crate::explore::sweep::{
     BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study,
     StudyError, Table, TableError, Tabled, discard, gather, sealed,
 };
+use crate::figures::{Value, table::RATE};
 use crate::files::{excerpt, read_text};
 use crate::pool;
-use crate::report::plot::chart::{ChartError, of_study};
+use crate::report::{
+    layout::{digits, some},
+    plot::chart::{ChartError, of_study},
+};
 use crate::units::Bytes;
 use clap::{Args, Subcommand};
 use engine::{Engine, EngineArguments, MOST_SHARDS};
@@ -416,13 +420,38 @@ fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {
 }
 
 /// Writes the tables of what is there, and says what it is.
+/// Of so many points the end of a sweep says which is best.
+const MOST_READ: u64 = 100_000;
+
+/// The fastest point and the slowest, if the points are copies of which there is more than one.
+fn ends(study: &Study, folder: &Folder, rows: u64) -> Result<String, Failure> {
+    if !(2..=MOST_READ).contains(&rows) {
+        return Ok(String::new());
+    }
+    let table = Table::read_csv(&folder.path().join("points.csv"))?;
+    let Some(rate) = table.columns.iter().position(|column| column == RATE.name) else { return Ok(String::new()) };
+    let known = |row: &&Vec<Value>| row[rate].number().is_some();
+    let order = |one: &&Vec<Value>, other: &&Vec<Value>| {
+        one[rate].number().unwrap_or(0.0).total_cmp(&other[rate].number().unwrap_or(0.0))
+    };
+    let told = |what: &str, row: &Vec<Value>| {
+        let axes = table.columns.iter().zip(row).skip(1).take(study.spec.axis.len());
+        let axes = axes.map(|(column, value)| format!("{column} = {}", value.shown())).collect::<Vec<_>>().join(", ");
+        format!("{what}: {} GB/s, {axes}\n", digits(row[rate].number().unwrap_or(0.0)))
+    };
+    let all = || table.rows.iter().filter(known);
+    let ends = [("fastest", all().max_by(order)), ("slowest", all().min_by(order))];
+    Ok(ends.into_iter().filter_map(|(what, row)| Some(told(what, row?))).collect())
+}
+
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     let Tabled { rows, refused, reasons, missing, origins } = study.tabulate(folder)?;
     if missing == 0 {
         discard(folder)?;
     }
     let shown = folder.path().display();
-    let mut text = format!("{rows} points in {shown}/points.csv and points.parquet");
+    let mut text = ends(study, folder, rows)?;
+    text += &format!("{rows} points in {shown}/points.csv and points.parquet");
     if refused > 0 {
         text += &format!("; {refused} of them have no figures (column error says why)");
     }
@@ -431,9 +460,8 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
         text += &format!("; {missing} have not run");
     }
     text.push('\n');
-    for Reason { first, points } in &reasons {
-        text += &format!("  {points} of {refused}: {first}\n");
-    }
+    let why = reasons.iter().map(|Reason { first, points }| format!("  {points} of {refused}: {first}"));
+    text.extend(some(why.collect(), SHOWN).iter().map(|line| format!("{line}\n")));
     text += &Residual::sentence(&study.residuals());
     output::print(&output::fitted(&text));
     match reasons.first().filter(|_| refused == rows) {

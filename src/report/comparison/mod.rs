@@ -1,10 +1,15 @@
 //! Designs side by side, for people and for spreadsheets.
 
 mod costs;
+mod screen;
 mod uncertain;
 mod workload;
 
-use super::{SCHEMA_VERSION, layout::fitted, table::Table};
+use super::{
+    SCHEMA_VERSION,
+    layout::{digits, fitted},
+    table::Table,
+};
 use crate::{
     explore::{Comparison, Design, Work, way},
     figures::{
@@ -33,8 +38,11 @@ impl<'c> Document<'c> {
     }
 }
 
-/// The comparison as tables of at most `width` columns.
-pub fn text(comparison: &Comparison, width: usize) -> String {
+/// The comparison in at most `width` columns: a first screen, or all tables.
+pub fn text(comparison: &Comparison, width: usize, all: bool) -> String {
+    if !all {
+        return screen::text(comparison, width);
+    }
     let (mut text, after) = match &comparison.work {
         Work::Copies { host_memory, copies, .. } => {
             (copies_text(comparison, (*host_memory, copies), width), COPIES_AFTER)
@@ -191,19 +199,13 @@ fn plain(value: &Value) -> String {
     number(value, |number| number.to_string())
 }
 
-/// Three digits, or as many as stand before the point.
-fn digits(value: f64) -> String {
-    let before = if value >= 1.0 { value.log10().floor() as usize } else { 0 };
-    format!("{value:.*}", 2_usize.saturating_sub(before) + usize::from(value < 0.9995))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_have_three_digits() {
-        let shown = [0.0123, 0.1726, 0.9999, 1.0, 2.664, 13.02, 44.86, 123.4, 1234.5].map(digits);
-        assert_eq!(shown, ["0.012", "0.173", "1.00", "1.00", "2.66", "13.0", "44.9", "123", "1234"]);
+        let shown = [5.012e-5, 0.0123, 0.1726, 0.9999, 1.0, 2.664, 13.02, 44.86, 123.4, 1234.5].map(digits);
+        assert_eq!(shown, ["0.0000501", "0.012", "0.173", "1.00", "1.00", "2.66", "13.0", "44.9", "123", "1234"]);
     }
 }

@@ -10,7 +10,7 @@ use crate::report::record::{Report, UnitRecord};
 /// Cells of a bar where there are 80 columns, and where there are many.
 const CELLS: (usize, usize) = (16, 50);
 /// What a unit does, and what it waits for, the longest wait first; and what it is when it does nothing. Waits beyond the last share it.
-const BUSY: char = '█';
+pub(super) const BUSY: char = '█';
 const WAITS: [char; 4] = ['▓', '▒', '░', '+'];
 const IDLE: char = '·';
 

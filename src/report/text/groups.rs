@@ -11,9 +11,6 @@ use crate::{
     workload::{direction_name, memory_name},
 };
 
-/// Copies beyond which they are grouped.
-pub const FEW: usize = 20;
-
 /// A copy and its number, from 1.
 pub type Numbered<'r> = (usize, &'r CopyRecord);
 

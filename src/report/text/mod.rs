@@ -2,6 +2,7 @@
 
 mod bars;
 mod groups;
+mod screen;
 
 use super::{
     collectives::CollectiveRecord,
@@ -19,7 +20,6 @@ use crate::{
     units::Bytes,
     workload::{direction_name, memory_name},
 };
-use groups::{Group, Numbered};
 
 /// Collectives that have a line in the text.
 const COLLECTIVES_SHOWN: usize = 20;
@@ -28,18 +28,14 @@ const COLLECTIVES_SHOWN: usize = 20;
 const COPIES_SHOWN: usize = 100;
 
 impl Report {
-    /// The whole record in lines of at most `width` columns, as far as words allow. The first say what was delivered, how fast, and what
-    /// limited the longest copy; then come tables, a bar for each unit, and what limited the others. More than a few copies are grouped, if not `all`
-    /// are asked for and none has a digest; those that were not delivered have rows in any case.
+    /// In lines of at most `width` columns, as far as words allow: a first screen, or `all` of the record. Of this the first lines say what was
+    /// delivered, how fast, and what limited the longest copy; then come tables, a bar for each unit, and what limited the others.
     pub fn text(&self, width: usize, all: bool) -> String {
-        let has_digests = self.copies.iter().any(|copy| copy.sha256.is_some());
-        let grouped = !all && !has_digests && self.copies.len() > groups::FEW;
-        let (copies, limits) = match grouped {
-            true => (self.groups(width), self.group_limits()),
-            false => (self.copies(width, &self.numbered(|_| true)), self.limits()),
-        };
-        let mut parts = vec![self.head(), copies, self.gpus(), self.collectives(), self.link(width)];
-        parts.extend([bars::units(self, width), self.tag_queue(), self.incidents(), self.foot(), limits]);
+        if !all {
+            return self.screen(width);
+        }
+        let mut parts = vec![self.head(), self.copies(width), self.gpus(), self.collectives(), self.link(width)];
+        parts.extend([bars::units(self, width), self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
         let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
         fitted(&(parts.join("\n\n") + "\n"), width)
     }
@@ -47,14 +43,18 @@ impl Report {
     fn head(&self) -> Vec<String> {
         let mode = if self.confidential_computing { "on" } else { "off" };
         let digest = self.config_digest.get(..12).unwrap_or(&self.config_digest);
-        let rank = |copy: &CopyRecord| (copy.limited_by.is_some(), lasts(copy));
-        let told = self.copies.iter().zip(1..).max_by_key(|(copy, number)| (rank(copy), std::cmp::Reverse(*number)));
         let mut lines = vec![self.summary()];
         lines.extend(self.sampled.iter().map(|told| self.of_sample(told)));
-        lines.extend(told.map(|(copy, number)| limit(copy, number)));
+        lines.extend(self.told().map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
         lines.extend(self.does_not_close.clone());
         lines
+    }
+
+    /// The copy whose limit is told first.
+    fn told(&self) -> Option<(&CopyRecord, usize)> {
+        let rank = |copy: &CopyRecord| (copy.limited_by.is_some(), lasts(copy));
+        self.copies.iter().zip(1..).max_by_key(|(copy, number)| (rank(copy), std::cmp::Reverse(*number)))
     }
 
     /// How much of a sampled run was simulated, and how far off its figures may be.
@@ -89,29 +89,7 @@ impl Report {
         format!("{count} copies, {bytes} in all, in {time}{rate}, {delivered}")
     }
 
-    fn numbered(&self, kept: impl Fn(&CopyRecord) -> bool) -> Vec<Numbered<'_>> {
-        (1..).zip(&self.copies).filter(|(_, copy)| kept(copy)).collect()
-    }
-
-    /// Copies by what they have in common, then those that were not delivered.
-    fn groups(&self, width: usize) -> Vec<String> {
-        let mut lines = groups::table(&Group::of(self), !self.gpus.is_empty(), width);
-        lines.push("(--all gives each copy a row)".to_owned());
-        let failed = self.numbered(|copy| !copy.delivered);
-        if !failed.is_empty() {
-            lines.push(String::new());
-            lines.extend(self.copies(width, &failed));
-        }
-        lines
-    }
-
-    /// What limited the slowest copy of each group; the slowest of all stands at the head.
-    fn group_limits(&self) -> Vec<String> {
-        let slowest = Group::of(self).iter().filter_map(Group::slowest).collect::<Vec<_>>();
-        slowest.into_iter().take(COPIES_SHOWN).flat_map(|(number, copy)| limit_lines(copy, number)).collect()
-    }
-
-    fn copies(&self, width: usize, shown: &[Numbered<'_>]) -> Vec<String> {
+    fn copies(&self, width: usize) -> Vec<String> {
         // Without names there is one stream.
         let (named, several) = (self.copies.iter().any(|copy| copy.stream.is_some()), !self.gpus.is_empty());
         let head = [
@@ -133,9 +111,9 @@ impl Report {
             head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
         let left = [2, 3, 4, 10, 11].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
         let mut table = Table::new(&head, &left.collect::<Vec<_>>());
-        for &(number, copy) in shown.iter().take(COPIES_SHOWN) {
+        for (number, copy) in (1..).zip(&self.copies).take(COPIES_SHOWN) {
             let cells = [
-                format!("{number}"),
+                usize::to_string(&number),
                 copy.gpu.to_string(),
                 copy.stream.clone().unwrap_or_default(),
                 direction_name(copy.direction).to_owned(),
@@ -151,16 +129,20 @@ impl Report {
             table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
         }
         let mut lines = table.fitted(width);
-        if let Some(more) = shown.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
+        if let Some(more) = self.copies.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
             lines.push(format!("and {more} more copies (--format json shows all)"));
         }
-        for &(number, copy) in shown.iter().take(COPIES_SHOWN) {
-            if let Some(digest) = &copy.sha256 {
-                let digest = digest.as_deref().unwrap_or("none, since not all bytes arrived");
-                lines.push(format!("sha256 of copy {number}: {digest}"));
-            }
-        }
+        lines.extend(self.digests());
         lines
+    }
+
+    /// SHA-256 of what arrived, by copy, where it was asked for.
+    fn digests(&self) -> Vec<String> {
+        let taken = (1..).zip(&self.copies).take(COPIES_SHOWN).filter_map(|(number, copy): (usize, _)| {
+            let digest = copy.sha256.as_ref()?.as_deref().unwrap_or("none, since not all bytes arrived");
+            Some(format!("sha256 of copy {number}: {digest}"))
+        });
+        taken.collect()
     }
 
     /// Those of several GPUs that had copies, by number.
@@ -272,6 +254,13 @@ impl Report {
                 lines.push(format!("key {direction}: {key}, IV of the first message {first_iv}"));
             }
         }
+        lines.extend(self.faults_told());
+        lines
+    }
+
+    /// How many faults were activated, and what they came to.
+    fn faults_told(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         if self.faults.injected > 0 {
             lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));
             lines.extend(self.faults.came_to().map(|what| format!("faults: {what}")));
@@ -316,15 +305,16 @@ impl Report {
             },
         ];
         lines.extend(self.event_digest.iter().map(|digest| format!("event digest {digest}")));
-        if let Some(rerun) = &self.rerun {
-            let verdict = if rerun.same { "the same as" } else { "NOT the same as" };
-            lines.push(format!(
-                "{verdict} in the manifest, {} after {}",
-                rerun.expected_event_digest,
-                time(rerun.expected_simulated_ps)
-            ));
-        }
+        lines.extend(self.rerun_told());
         lines
+    }
+
+    /// Whether a repeated run was the same.
+    fn rerun_told(&self) -> Option<String> {
+        let rerun = self.rerun.as_ref()?;
+        let verdict = if rerun.same { "the same as" } else { "NOT the same as" };
+        let expected = time(rerun.expected_simulated_ps);
+        Some(format!("{verdict} in the manifest, {} after {expected}", rerun.expected_event_digest))
     }
 
     /// What limited each of several copies, or who was busiest; the one of a single copy stands at the head.

@@ -83,8 +83,7 @@ fn many_copies_are_grouped_and_those_that_failed_have_rows() {
     report.copies[7].end_ps += 5;
     report.copies.push(bad);
     let text = report.text(120, false);
-    for phrase in ["up      h2d  pinned      30", "copy 8", "--all", "  31  ", "NO: message 7", "copy 8 is limited by"]
-    {
+    for phrase in ["up      h2d  pinned      30", "copy 8", "--all", "copy 31: NO: message 7", "copy 8: limited by"] {
         assert!(text.contains(phrase), "{phrase:?} is not in\n{text}");
     }
     assert!(!text.contains("copy 9 "), "{text}");

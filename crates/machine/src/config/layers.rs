@@ -129,13 +129,7 @@ impl Layers {
         if let Some(on) = self.confidential_computing {
             stack.lay(Layer::set(&format!("confidential_computing={on}"))?)?;
         }
-        for name in self.designs()? {
-            let mut layers = with_lower(source::find(Role::Design, name)?)?;
-            stack.designs.push(take_labels(&mut layers, name));
-            for layer in layers {
-                stack.lay(layer)?;
-            }
-        }
+        self.designs()?.into_iter().try_for_each(|name| stack.lay_design(name))?;
         for setting in &self.settings {
             stack.lay(Layer::set(setting)?)?;
         }
@@ -264,6 +258,12 @@ impl Stack {
         let mut resolved = Resolved::fill(&values, self.designs.clone(), self.names.clone())?;
         resolved.fitted_to.clone_from(&self.fitted_to);
         Ok(resolved)
+    }
+
+    pub fn lay_design(&mut self, name: &str) -> Result<(), Refusal> {
+        let mut layers = with_lower(source::find(Role::Design, name)?)?;
+        self.designs.push(take_labels(&mut layers, name));
+        layers.into_iter().try_for_each(|layer| self.lay(layer))
     }
 
     pub fn lay(&mut self, layer: Layer) -> Result<(), Refusal> {

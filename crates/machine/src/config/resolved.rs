@@ -76,6 +76,13 @@ impl Resolved {
         stack.fill()
     }
 
+    /// The same machine with a design on it.
+    pub fn with_design(&self, name: &str) -> Result<Self, Refusal> {
+        let mut stack = self.stack()?;
+        stack.lay_design(name)?;
+        stack.fill()
+    }
+
     /// The same, to be varied many times.
     pub fn base(&self) -> Result<Base, Refusal> {
         Ok(Base::new(None, self.stack()?, self.clone()))

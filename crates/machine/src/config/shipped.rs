@@ -151,9 +151,18 @@ impl Shipped {
 
     /// Whether it sets nothing but what lies between GPUs.
     pub fn is_of_fabric(&self) -> bool {
+        self.sets_only(&["fabric"])
+    }
+
+    /// Whether it sets nothing but what the software of the host decides, so that it needs no other GPU.
+    pub fn is_of_host(&self) -> bool {
+        self.sets_only(&["cipher", "driver", "staging"])
+    }
+
+    fn sets_only(&self, tables: &[&str]) -> bool {
         let table: toml::Table = self.text.parse().unwrap_or_default();
-        let mut sets = table.keys().filter(|key| !["name", "summary", "provenance"].contains(&key.as_str()));
-        self.role == Role::Design && sets.next().is_some_and(|first| first == "fabric") && sets.next().is_none()
+        let mut sets = table.keys().filter(|key| !["name", "summary", "provenance"].contains(&key.as_str())).peekable();
+        self.role == Role::Design && sets.peek().is_some() && sets.all(|key| tables.contains(&key.as_str()))
     }
 
     /// Whether it sets nothing but what detects faults of the machine.

@@ -18,6 +18,7 @@ pub mod explain;
 mod failures;
 pub mod faults;
 mod finished;
+pub mod levers;
 pub mod sensitivity;
 mod simulator;
 pub mod sweep;

@@ -65,7 +65,7 @@ pub use rules::{Causes, Rules};
 pub use start::{Beginning, Start};
 pub use steps::{StepFigures, Steps};
 pub use timeline::{Mark, Owner, Row, Timeline, step_tracks};
-pub use what_if::{Advice, CHANGES, Tried, WhatIf, advice, known_as, row, try_change, what_if};
+pub use what_if::{Advice, CHANGES, Tried, WhatIf, advice, known_as, row, software, try_change, what_if};
 pub use written::written;
 
 pub type Ns = u64;

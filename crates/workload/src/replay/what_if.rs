@@ -10,6 +10,7 @@
 //! | `staged-upload` | the same, into memory of their own, from which a copy on the GPU takes them when their stream has come to it |
 //! | `pinned`, `pageable` | the other kind of host memory |
 //! | `openssl` | the CPU seals at what one core does with OpenSSL 3.1.0 and later |
+//! | `messages` | copies are cut into messages twice as long |
 //!
 //! Several are made together, one after the other, if their names are joined by `+`.
 
@@ -29,6 +30,7 @@ use super::{
 use crate::{
     config::Resolved,
     system::{Memory, Pages},
+    units::Bytes,
     workload::trace::CallKind,
 };
 use serde::Serialize;
@@ -78,7 +80,7 @@ pub struct WhatIf {
 }
 
 /// The changes of programs, by name, and which causes they are against.
-pub const CHANGES: [(&str, &str, &[Cause]); 9] = [
+pub const CHANGES: [(&str, &str, &[Cause]); 10] = [
     ("graph", "launch the kernels of a step as one CUDA graph", &[Cause::Launches]),
     ("copy-thread", "read back by another thread", COPIES),
     ("batch", "send equal small copies together", COPIES),
@@ -88,6 +90,7 @@ pub const CHANGES: [(&str, &str, &[Cause]); 9] = [
     ("pinned", "use pinned memory", COPIES),
     ("pageable", "use pageable memory", COPIES),
     ("openssl", "use OpenSSL 3.1.0 or later in the guest", &[Cause::Cipher]),
+    ("messages", "cut copies into longer messages", COPIES),
 ];
 
 /// Another name of a change, by which serving engines know it.
@@ -236,10 +239,12 @@ impl Changed {
             }
             "batch" => batch(job, keys),
             "events" => events(job),
-            "openssl" => {
-                *on = faster(machine);
-                let count = if on.is_some() { keys.0.len() } else { 0 };
-                (NEW_LIBRARY.to_owned(), count)
+            "openssl" | "messages" => {
+                let found = software(name, on.as_ref().unwrap_or(machine));
+                let count = if found.is_some() { keys.0.len() } else { 0 };
+                let (settings, changed) = found.unzip();
+                *on = changed.or_else(|| on.take());
+                (settings.unwrap_or_default().join(", "), count)
             }
             other => memory(job, keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
         };
@@ -412,12 +417,29 @@ fn memory(job: &mut Job, keys: &mut Sparse<CopyKey>, to: Memory) -> (String, usi
     ("copies of the other kind of memory, into warm pages".to_owned(), count)
 }
 
-/// The machine with the newer library, if it has the old one.
-fn faster(machine: &Resolved) -> Option<Resolved> {
-    let new = machine.with(&[NEW_LIBRARY.to_owned()]).ok()?;
+/// The settings behind a change of the machine's software alone, and the machine with them; none where it changes nothing.
+pub fn software(name: &str, machine: &Resolved) -> Option<(Vec<String>, Resolved)> {
+    let settings = match name {
+        "openssl" => vec![NEW_LIBRARY.to_owned()],
+        "messages" if machine.machine.sealed_path() => longer_messages(machine),
+        _ => return None,
+    };
+    let new = machine.with(&settings).ok()?;
     let rates = |one: &Resolved| (one.machine.cipher.seal_rate, one.machine.cipher.open_rate);
     let ((seal, open), (new_seal, new_open)) = (rates(machine), rates(&new));
-    (seal < new_seal && open < new_open).then_some(new)
+    (name != "openssl" || seal < new_seal && open < new_open).then_some((settings, new))
+}
+
+/// Twice the message, and no shorter push.
+fn longer_messages(machine: &Resolved) -> Vec<String> {
+    let driver = &machine.machine.driver;
+    let kinds = [("pinned", &driver.pinned), ("pageable", &driver.pageable)];
+    let of_kind = kinds.map(|(kind, spec)| {
+        let message = spec.message.0.saturating_mul(2);
+        [("push", spec.push.0.max(message)), ("message", message)]
+            .map(|(field, bytes)| format!("driver.{kind}.{field}={}", Bytes(bytes).to_string().replace(' ', "")))
+    });
+    of_kind.concat()
 }
 
 /// A piece of advice.

@@ -1,0 +1,240 @@
+//! What can be done about a run without another GPU, tried: the changes that `sealsim replay --what-if` knows, as far as copies can be made so, and
+//! the shipped designs of the host alone. A designer's limits are [`super::what_if`].
+
+use crate::{
+    config::{Resolved, Role, Shipped},
+    sim::Control,
+    system::{self, Direction, Memory, Outcome, Pages, RunError},
+    workload::{Arrival, Copy, Workload, WorkloadStep, collective::CollectiveTimes},
+};
+use sealsim_workload::replay::{CHANGES, software};
+use serde::Serialize;
+
+/// A gain below this, in percent, is none.
+pub const LEAST: f64 = 1.0;
+
+/// Longer copies are tried at this length first, and at their own unless that loses so many percent.
+const SCREENED: u64 = 8 << 20;
+const LOST: f64 = -10.0;
+
+/// A lever, and what it came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lever {
+    /// As `sealsim replay --what-if` takes it, or a design.
+    pub name: String,
+    /// What would be done.
+    pub what: String,
+    /// The options of the command that do it; none where no option does.
+    pub how: Option<String>,
+    /// All bytes over the time of all copies.
+    pub gb_per_s: f64,
+    /// How much faster the run then was, in percent.
+    pub gain_percent: f64,
+}
+
+/// The same run without confidential computing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Off {
+    pub time_ps: u64,
+    pub gb_per_s: f64,
+    /// How often as long the run takes with confidential computing.
+    pub slowdown: f64,
+}
+
+/// A lever that a machine and a workload have.
+struct Try {
+    name: String,
+    what: String,
+    how: Option<String>,
+    /// The machine that it makes.
+    machine: Option<Resolved>,
+    /// The change of the program, by name.
+    program: Option<&'static str>,
+}
+
+/// A run that is complete, which may be repeated.
+#[derive(Clone, Copy)]
+pub struct Done<'d> {
+    pub machine: &'d Resolved,
+    pub workload: &'d Workload,
+    pub outcome: &'d Outcome,
+}
+
+/// How long a run took, in fs: of copies alone to the end of the last. None if not all was delivered.
+fn length(workload: &Workload, outcome: &Outcome) -> Option<u64> {
+    let end = match workload.steps {
+        Some(_) => outcome.end,
+        None => outcome.copies.iter().map(|copy| copy.end).max()?,
+    };
+    outcome.copies.iter().all(|copy| copy.delivered).then_some(end.0.max(1))
+}
+
+/// The same of a run without bytes.
+fn time(machine: &Resolved, workload: &Workload, go_on: &dyn Fn() -> Control) -> Result<Option<u64>, RunError> {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    let request = workload.request(&arrivals, &CollectiveTimes::default());
+    let request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+    match system::run(&machine.machine, request, &mut |_| go_on()) {
+        Err(RunError::Build(_)) => Ok(None),
+        outcome => Ok(length(workload, &outcome?)),
+    }
+}
+
+fn rate(workload: &Workload, femtos: u64) -> f64 {
+    workload.bytes() as f64 / femtos as f64 * 1e6
+}
+
+/// The run without confidential computing; none if the machine has that off, or cannot do without it.
+///
+/// # Errors
+/// What the run says; [`Control::Stop`] of `go_on` ends it.
+pub fn off(
+    Done { machine, workload, outcome }: Done<'_>,
+    go_on: &dyn Fn() -> Control,
+) -> Result<Option<Off>, RunError> {
+    let plain = machine.with(&["confidential_computing=false".to_owned()]);
+    let Some(plain) = plain.ok().filter(|_| machine.machine.confidential_computing) else { return Ok(None) };
+    let workload = workload.only_timing(u64::MAX);
+    let times = time(&plain, &workload, go_on)?.zip(length(&workload, outcome));
+    Ok(times.map(|(plain, own)| Off {
+        time_ps: plain / 1000,
+        gb_per_s: rate(&workload, plain),
+        slowdown: own as f64 / plain as f64,
+    }))
+}
+
+/// Every lever that the run has, tried, the best first.
+///
+/// # Errors
+/// As of [`off`].
+pub fn levers(
+    Done { machine, workload, outcome }: Done<'_>,
+    go_on: &dyn Fn() -> Control,
+) -> Result<Vec<Lever>, RunError> {
+    let whole = workload.only_timing(u64::MAX);
+    let Some(own) = length(&whole, outcome) else { return Ok(Vec::new()) };
+    let short = workload.only_timing(SCREENED);
+    let mut lengths = vec![(&whole, own)];
+    if short != whole {
+        let Some(own) = time(machine, &short, go_on)? else { return Ok(Vec::new()) };
+        lengths.insert(0, (&short, own));
+    }
+    let mut found: Vec<Lever> = Vec::new();
+    for Try { name, what, how, machine: other, program } in all(machine, workload) {
+        let mut last = None;
+        for (before, own) in &lengths {
+            let changed = program.and_then(|name| changed(name, before));
+            let Some(then) = time(other.as_ref().unwrap_or(machine), changed.as_ref().unwrap_or(before), go_on)? else {
+                break;
+            };
+            let gain_percent = (*own as f64 / then as f64 - 1.0) * 100.0;
+            last = Some((rate(before, then), gain_percent));
+            if gain_percent < LOST {
+                break;
+            }
+        }
+        found.extend(last.map(|(gb_per_s, gain_percent)| Lever { name, what, how, gb_per_s, gain_percent }));
+    }
+    found.sort_by(|one, other| other.gain_percent.total_cmp(&one.gain_percent));
+    Ok(found)
+}
+
+/// What there is to be tried.
+fn all(machine: &Resolved, workload: &Workload) -> Vec<Try> {
+    let changes = CHANGES.iter().filter_map(|&(name, what, _)| {
+        let settings = software(name, machine).filter(|_| machine.machine.sealed_path()).map(|(mut settings, _)| {
+            settings.retain(|setting| is_used(setting, workload));
+            settings
+        });
+        let (how, machine, program) = match settings {
+            Some(settings) => (Some(as_options("--set", &settings)), Some(machine.with(&settings).ok()?), None),
+            None => {
+                let changed = changed(name, workload)?;
+                let copies = changed.copies.iter().map(Copy::to_string).collect::<Vec<_>>();
+                let said = copies.len() == 1 && changed.steps.is_none();
+                (said.then(|| as_options("--copy", &copies)), None, Some(name))
+            }
+        };
+        Some(Try { name: name.to_owned(), what: what.to_owned(), how, machine, program })
+    });
+    let designs = Shipped::copy_designs().filter_map(|name| {
+        let shipped = Shipped::find(Role::Design, name).filter(|shipped| shipped.is_of_host())?;
+        let with = machine.with_design(name).ok()?;
+        // Where the user seals, the question is another one.
+        let same = with.machine.cipher.work == machine.machine.cipher.work && with.digest != machine.digest;
+        let (what, how) = (shipped.summary(), Some(format!("--design {name}")));
+        let machine = Some(with).filter(|_| same && machine.machine.sealed_path())?;
+        Some(Try { name: name.to_owned(), what, how, machine: Some(machine), program: None })
+    });
+    changes.chain(designs).collect()
+}
+
+/// Whether a setting is of no kind of memory, or of one that is copied.
+fn is_used(setting: &str, workload: &Workload) -> bool {
+    let copied = |memory| workload.copies.iter().any(|copy| copy.memory == memory);
+    let kinds = [(".pinned.", Memory::Pinned), (".pageable.", Memory::Pageable)];
+    kinds.into_iter().all(|(kind, memory)| !setting.contains(kind) || copied(memory))
+}
+
+fn as_options(option: &str, values: &[String]) -> String {
+    values.iter().map(|value| format!("{option} {value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The workload with a change of the program made; none if it has nothing that it changes.
+fn changed(name: &str, workload: &Workload) -> Option<Workload> {
+    let mut changed = workload.only_timing(u64::MAX);
+    match name {
+        "pinned" => move_to(&mut changed.copies, Memory::Pinned),
+        "pageable" => move_to(&mut changed.copies, Memory::Pageable),
+        "batch" if workload.steps.is_none() => {
+            changed.copies.dedup_by(|next, first| {
+                let alike = (next.gpu, next.direction, next.memory) == (first.gpu, first.direction, first.memory);
+                first.bytes = first.bytes.saturating_add(if alike { next.bytes } else { 0 });
+                alike
+            });
+        }
+        "second-stream" => changed.steps = apart(workload),
+        _ => return None,
+    }
+    (changed.copies != workload.copies || changed.steps != workload.steps).then_some(changed)
+}
+
+fn move_to(copies: &mut [Copy], memory: Memory) {
+    copies.iter_mut().filter(|copy| copy.direction != Direction::D2d).for_each(|copy| copy.memory = memory);
+}
+
+/// Steps with uploads on a stream of their own, for which what came behind them waits; of copies alone, each direction on its own.
+fn apart(workload: &Workload) -> Option<Vec<WorkloadStep>> {
+    let copies = &workload.copies;
+    let Some(steps) = &workload.steps else {
+        let mixed = copies.iter().any(|copy| copy.direction != copies[0].direction);
+        let step = |copy: &Copy| WorkloadStep::Copy {
+            gpu: copy.gpu,
+            stream: format!("{:?}", copy.direction),
+            buffer: None,
+            pages: Pages::Warm,
+            blocking: false,
+        };
+        return mixed.then(|| copies.iter().map(step).collect());
+    };
+    let mut directions = copies.iter().map(|copy| copy.direction);
+    let mut apart = Vec::new();
+    for step in steps {
+        let WorkloadStep::Copy { gpu, stream, .. } = step else {
+            apart.push(step.clone());
+            continue;
+        };
+        let mut upload = step.clone();
+        if directions.next() == Some(Direction::H2d)
+            && let WorkloadStep::Copy { stream: own, .. } = &mut upload
+        {
+            *own = format!("uploads of {stream}");
+            let (gpu, event) = (*gpu, format!("upload {}", apart.len()));
+            let record = WorkloadStep::Record { gpu, stream: own.clone(), event: event.clone() };
+            apart.extend([upload, record, WorkloadStep::Wait { gpu, stream: stream.clone(), event }]);
+        } else {
+            apart.push(upload);
+        }
+    }
+    Some(apart)
+}
