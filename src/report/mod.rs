@@ -22,6 +22,7 @@ mod gpus;
 pub mod html;
 pub mod layout;
 mod manifest;
+mod names;
 pub mod netlist;
 pub mod plot;
 mod record;

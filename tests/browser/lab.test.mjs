@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { inaccessible, unruly } from "./page.mjs";
 
 const { chromium } = createRequire(`${process.env.PLAYWRIGHT}/`)("playwright-core");
 const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -66,14 +67,84 @@ const shot = async (page, name) => process.env.PICTURES && page.screenshot({ pat
 test("the page begins with answers, which are those of its command", () => lab("", async (page) => {
   assert.ok(Math.abs(await rate(page) - await printed(page)) < 0.0006);
   assert.match(await page.locator("#side-A .answers").textContent(), /cipher\.seal_rate/);
-  assert.equal(await page.locator("#side-A .plot svg").count(), 1);
-  const mark = Number(await page.locator("#side-A .plot .chosen-size").getAttribute("x1"));
-  const tick = Number(await page.locator("#side-A .plot svg text", { hasText: /^64 MiB$/ }).getAttribute("x"));
+  assert.equal(await page.locator("#curve-A svg").count(), 1);
+  const mark = Number(await page.locator("#curve-A .chosen-size").getAttribute("x1"));
+  const tick = Number(await page.locator("#curve-A svg text", { hasText: /^64 MiB$/ }).getAttribute("x"));
   assert.ok(Math.abs(mark - tick) < 1, `${mark} at ${tick}`);
-  const [marked, whole] = await page.evaluate(() => [".chosen-size", "svg"].map((one) => document.querySelector(`#side-A .plot ${one}`).getBoundingClientRect().height));
-  assert.ok(marked > 0.4 * whole && marked < 0.8 * whole, `${marked} of ${whole}`);
+  const [marked, whole] = await page.evaluate(() => [".chosen-size", "svg"].map((one) => document.querySelector(`#curve-A ${one}`).getBoundingClientRect().height));
+  assert.ok(marked > 0.4 * whole && marked < 0.9 * whole, `${marked} of ${whole}`);
   await shot(page, "lab");
 }));
+
+test("the page opens with what CC costs and what to change, which is tried", () => lab("", async (page) => {
+  const [off, on] = ["off", "on"].map((cc) => JSON.parse(execFileSync(process.env.SEALSIM, ["run", "h100-nvl-tdx", "--copy", "h2d:64MiB", "--cc", cc, "--data", "none", "--what-if", "0", "--format", "json"], { encoding: "utf8" })).copies[0].gb_per_s);
+  assert.equal(await figure(page, "A", "cost of CC"), `${Number((off / on).toPrecision(3))} ×`);
+  const lever = page.locator("#levers-A button").first();
+  assert.equal(await lever.textContent(), "cipher.library=openssl-3.1");
+  const before = await rate(page);
+  const promised = parseFloat(await page.locator("#levers-A tbody tr:first-child td:nth-child(2)").textContent());
+  await lever.click();
+  await page.waitForFunction(() => location.hash.includes("openssl-3.1"));
+  await settled(page);
+  assert.ok(await rate(page) > 2 * before && Math.abs(await rate(page) - promised) < 0.01);
+}));
+
+test("designs are in groups, each with how many times as fast as today's path it is", () => lab(small, async (page) => {
+  await page.waitForFunction(() => document.querySelector('#design-A option[value="fastrack"]').textContent.includes("× today"), null, { timeout: 240_000 });
+  const groups = await page.locator("#design-A optgroup").evaluateAll((all) => all.map((one) => one.label));
+  assert.deepEqual(groups, ["Works on today's GPU", "Needs another GPU", "Other ciphers", "Hypotheses"]);
+}));
+
+test("a refused value keeps the answers and marks its field", () => lab(small, async (page) => {
+  const before = await rate(page);
+  await page.locator("#search-A").fill("link.lanes");
+  const field = page.locator('[aria-label="link.lanes of A"]');
+  await field.fill("3");
+  await field.press("Enter");
+  await page.waitForFunction(() => !document.querySelector("#side-A .answers > [role=alert]").hidden);
+  assert.equal(await rate(page), before);
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+}));
+
+test("a search finds any word and what it is also called", () => lab(small, async (page) => {
+  for (const [words, path] of [["newer openssl", "cipher.library"], ["pcie lanes", "link.lanes"], ["cpu encryption speed", "cipher.seal_rate"]]) {
+    await page.locator("#search-A").fill(words);
+    assert.ok((await page.locator("#side-A .parameter code").allTextContents()).slice(0, 4).includes(path), words);
+  }
+}));
+
+test("on a telephone the first figure is on the first screen, and answers come before parameters", () => lab(small, async (page) => {
+  const top = (selector) => page.locator(selector).first().evaluate((one) => one.getBoundingClientRect().top + scrollY);
+  assert.ok(await top('[data-figure="cost of CC"]') < 400);
+  assert.ok(await top("#levers-A") < await top("#machine-A"));
+  assert.deepEqual(await unruly(page), []);
+}, { width: 390 }));
+
+test("the keyboard skips to the answers and moves between tabs", () => lab(small, async (page) => {
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+  assert.ok(page.url().includes("A="), "the state stays");
+  await page.locator("#tab-path").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-program");
+  assert.equal(await page.locator('[role="tab"][tabindex="0"]').count(), 1);
+}));
+
+test("print has the whole state and no buttons", () => lab(`${small}&set=${encodeURIComponent("link.lanes=8")}`, async (page) => {
+  await page.emulateMedia({ media: "print" });
+  const shown = await page.evaluate(() => [...document.querySelectorAll("button, input, select")].filter((one) => one.getBoundingClientRect().width > 0).length);
+  assert.equal(shown, 0);
+  assert.match(await page.locator("#side-A > h2 small").textContent(), /h100-nvl-tdx, CC on, h2d 1MiB pinned, link\.lanes=8/);
+}));
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`the page is accessible, ${colorScheme}`, () => lab(small, async (page) => {
+    await page.waitForFunction(() => !document.querySelector('.fresh[aria-busy="true"]'), null, { timeout: 240_000 });
+    assert.deepEqual(await inaccessible(page), []);
+    assert.deepEqual(await unruly(page), []);
+  }, { colorScheme }));
+}
 
 test("designs, direction, memory and size change the answer", () => lab(small, async (page) => {
   const first = await rate(page);
@@ -149,13 +220,12 @@ test("B stands beside A, and a link brings both back", () => lab(small, async (p
   await page.locator("#second").click();
   await settled(page);
   await page.locator("#search-B").fill("cipher.library");
-  await page.locator('[aria-label="cipher.library of B"]').fill("openssl-3.1");
-  await page.keyboard.press("Enter");
+  await page.locator('[aria-label="cipher.library of B"]').selectOption("openssl-3.1");
   await page.waitForFunction(() => location.hash.includes("openssl-3.1"));
   await settled(page);
   const [a, b] = [await rate(page, "A"), await rate(page, "B")];
   assert.ok(b > a, `${b} > ${a}`);
-  assert.match(await page.locator("#between").textContent(), /cipher\.library: as the machine in A, openssl-3\.1 in B/);
+  assert.match(await page.locator("#between").textContent(), /cipher\.library: Machine default in A, openssl-3\.1 in B/);
   await shot(page, "lab-two");
   const link = page.url();
   const again = await browser.newPage();
@@ -252,6 +322,9 @@ test("a profile is dropped, its switches play it again, and its report is given"
   await played(page, 2);
   await page.locator("#change-graph").check();
   await played(page, 3);
+  // What CC costs then: 8.428 ms instead of 8.116.
+  const card = () => page.locator("#program-view .tile:nth-child(3)").textContent();
+  assert.match(await card(), /mean of 4 steps, with CC and graph; without CC 8\.116 ms: CC costs 3\.8 %/);
   await page.locator("#change-copy-thread").check();
   await page.waitForFunction(() => document.querySelector('[data-command="program"]').textContent.includes("graph+copy-thread"), null, { timeout: 240_000 });
   const command = await page.locator('[data-command="program"]').textContent();
@@ -259,6 +332,9 @@ test("a profile is dropped, its switches play it again, and its report is given"
   const printed = JSON.parse(execFileSync("sh", ["-c", `${command.replace("sealsim", '"$SEALSIM"').replace("my_job.json.gz", profile)} --format json`], { encoding: "utf8" }));
   const [off, both] = [printed.steps.runs[0].mean_ns, printed.what_if.find((row) => row.name === "graph+copy-thread").step_ns];
   const over = await page.locator("#program-runs tbody tr:nth-child(3) td:nth-child(3)").textContent();
+  assert.match(await card(), /with CC and graph, copy-thread: 80\.7 % shorter than with CC alone/);
+  assert.equal(await page.locator("#given").textContent(), "my_job.json.gz");
+  assert.deepEqual(await page.locator("#program optgroup[label=Shipped] option").allTextContents().then((all) => all.filter((name) => name.includes("my_job"))), []);
   assert.ok(Math.abs(parseFloat(over.replace("× ", "")) - both / off) < 0.001, `${over}, ${both / off}`);
   assert.match(await page.locator("#program-view .plot svg").textContent(), /copies that hold it/);
   assert.equal(await page.evaluate(() => document.activeElement?.id), "change-copy-thread", "the switch keeps the focus");
@@ -291,6 +367,7 @@ test("a run is begun from the page, looked into and ended", () => lab(small, asy
   await page.locator("#begin").click();
   const run = page.frameLocator("iframe.inside");
   await run.locator('#status[data-state="paused"]').waitFor({ timeout: 20_000 });
+  assert.equal(await run.locator("#record").count(), 0, "what cannot be done is not offered");
   await run.locator("#step").click();
   await run.locator("#done", { hasText: /^1$/ }).waitFor();
   await run.locator("#go").click();

@@ -56,6 +56,55 @@ export async function opened(name, use, { width = 1200, colorScheme = "light" } 
   }
 }
 
+// What axe finds against WCAG 2.2, levels A and AA, serious or worse.
+const axe = readFileSync(join(process.env.PLAYWRIGHT, "node_modules/axe-core/axe.min.js"), "utf8");
+export async function inaccessible(page) {
+  await page.evaluate(axe);
+  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const { violations } = await page.evaluate((rules) => globalThis.axe.run(document, { runOnly: rules }), rules);
+  return violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`);
+}
+
+// The least contrast of colours of marks to the papers that they are on.
+export function contrast(page) {
+  return page.evaluate(() => {
+    const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const light = (name) => {
+      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
+      pen.fillRect(0, 0, 1, 1);
+      const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+    };
+    const marks = ["--faint", ...Array.from({ length: 8 }, (_, place) => `--c${place}`)].map(light);
+    return Math.min(...["--paper", "--panel"].map(light).flatMap((paper) => marks.map((mark) => Math.max(mark, paper) / Math.min(mark, paper))));
+  });
+}
+
+// Rules of pictures, for the texts of each drawing that is shown: none meets another, and no two ticks of an axis have one name.
+export function unruly(page, selector = "svg") {
+  return page.evaluate((selector) => [...document.querySelectorAll(selector)].filter((svg) => svg.getBoundingClientRect().width > 0).flatMap((svg) => {
+    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) => [text.textContent, text.getBoundingClientRect(), text]);
+    const meet = ([, a], [, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    const met = texts.flatMap((one, at) => texts.slice(at + 1).filter((other) => meet(one, other)).map((other) => `${svg.id}: ${one[0]} meets ${other[0]}`));
+    const ticks = texts.filter(([, , text]) => text.classList.contains("tick")).map(([words, , text]) => `${text.getAttribute("text-anchor")} ${words}`);
+    return [...met, ...ticks.filter((tick, at) => ticks.indexOf(tick) !== at).map((tick) => `${svg.id}: two ticks ${tick}`)];
+  }), selector);
+}
+
+// Shows a picture alone.
+export async function shown(svg, use) {
+  const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+  try {
+    await page.setContent(svg);
+    await use(page);
+  } finally {
+    await page.close();
+  }
+}
+
+// How many points the marks of a drawing stand for.
+export const points = (page, selector) => page.locator(selector).evaluateAll((marks) => marks.reduce((sum, mark) => sum + Number(mark.dataset.count), 0));
+
 export const count = (page, selector) => page.locator(selector).count();
 
 // Texts of a column of a table, from top to bottom.
@@ -95,6 +144,30 @@ export function everywhere(name, mark) {
     });
     assert.deepEqual(cut, []);
   }, { width: 1200 }));
+
+  for (const width of [390, 1280]) {
+    test(`pictures of ${name} have texts apart in any font, ${width} pixels`, () => opened(name, async (page) => {
+      for (const font of ["Liberation Sans", "DejaVu Sans"]) {
+        await page.evaluate((font) => { document.body.style.fontFamily = font; }, font);
+        await page.setViewportSize({ width: width - 7, height: 900 });
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(200);
+        assert.deepEqual(await unruly(page), [], font);
+      }
+    }, { width }));
+  }
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`${name} is accessible, ${colorScheme}`, () => opened(name, async (page) => {
+      assert.deepEqual(await inaccessible(page), []);
+      assert.ok(await contrast(page) >= 3, `${await contrast(page)}`);
+    }, { colorScheme }));
+  }
+
+  test(`no label of ${name} is a key of JSON`, () => opened(name, async (page) => {
+    const keys = await page.evaluate(() => [...document.querySelectorAll("th, dt, option, legend, .legend li, svg text, .tile span")].map((one) => one.textContent.trim()).filter((text) => /^[a-z0-9]+(_[a-z0-9]+)+$/.test(text)));
+    assert.deepEqual(keys, []);
+  }));
 
   test(`${name} is dark where that is asked for`, async () => {
     const colours = async (colorScheme) => {

@@ -88,7 +88,7 @@ test("what is followed comes into view", () => opened("run-traced", async (page)
 
 test("the pointer shows hints, drags and zooms", () => opened("run-traced", async (page) => {
   await page.locator('#timeline .slice[data-track="0"][data-slice="0"]').hover();
-  assert.match(await page.locator("#tooltip").textContent(), /gpu\.pce0: read data \(stall\)[^]*waits for link\.h2d/);
+  assert.match(await page.locator("#tooltip").textContent(), /gpu\.pce0: waits for read data under way \(stall\)[^]*waits for link\.h2d/);
   await page.locator("#timeline-in").click();
   const before = await view(page);
   const box = await page.locator('#timeline .slice[data-track="2"][data-slice="1"]').boundingBox();

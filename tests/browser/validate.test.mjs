@@ -2,22 +2,22 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { column, count, dataOf, everywhere, opened, sorts } from "./page.mjs";
+import { column, count, dataOf, everywhere, opened, sorts, points } from "./page.mjs";
 
 const { report, curves } = dataOf("validate");
 
 everywhere("validate", "#against .mark");
 
 test("each point is drawn against its measurement and as a residual", () => opened("validate", async (page) => {
-  for (const figure of ["against", "residuals"]) assert.equal(await count(page, `#${figure} .mark`), report.datasets[0].values.length);
-  const places = await page.locator("#residuals .mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label").match(/error ([+-]?[\d.]+) %/)[1]));
+  for (const figure of ["against", "residuals"]) assert.equal(await points(page, `#${figure} .mark`), report.datasets[0].values.length);
+  const places = await page.locator("#residuals .mark").evaluateAll((marks) => marks.flatMap((mark) => [...mark.getAttribute("aria-label").matchAll(/error ([+-]?[\d.]+) %/g)].map((found) => found[1])));
   const errors = report.datasets[0].values.map((value) => Math.abs(value.error_percent).toFixed(1));
   assert.deepEqual(places.map((text) => Math.abs(Number(text)).toFixed(1)).sort(), errors.sort());
 }));
 
 test("another data set is chosen", () => opened("validate", async (page) => {
   await page.locator("#points-dataset").selectOption("1");
-  assert.equal(await count(page, "#against .mark"), report.datasets[1].values.length);
+  assert.equal(await points(page, "#against .mark"), report.datasets[1].values.length);
 }));
 
 test("errors stand apart for each class", () => opened("validate", async (page) => {

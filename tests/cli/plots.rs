@@ -1,8 +1,9 @@
 //! `--plot` of each verb: SVG or PDF by the ending of the file, whole or not at all.
 
+use sha2::{Digest, Sha256};
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -65,4 +66,29 @@ fn an_ending_that_is_neither_is_refused_before_anything_runs_and_leaves_no_file(
     let left: Vec<_> =
         fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("a file").file_name()).collect();
     assert_eq!(left, ["study.toml"]);
+}
+
+/// SHA-256 of files one after the other, hexadecimal.
+fn digest(files: &[PathBuf]) -> String {
+    let bytes: Vec<u8> = files.iter().flat_map(|file| fs::read(file).expect("a file")).collect();
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Files in a folder, and in those within it.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn pictures_of_documents_are_those_that_the_pages_draw() {
+    let mut sources = files_in(Path::new("src/report/html/page"));
+    sources.extend(["src/report/names.csv", "tests/browser/pictures.mjs"].map(PathBuf::from));
+    sources.sort_by_key(|path| path.display().to_string());
+    let drawn_by = digest(&sources);
+    for row in fs::read_to_string("docs/tables/pictures.csv").expect("a table").lines().skip(1) {
+        let cells: Vec<_> = row.split(',').collect();
+        assert_eq!(cells[1], drawn_by, "{}: the pages have changed: make it again with .ci/pictures", cells[0]);
+        assert_eq!(cells[2], digest(&[Path::new("docs").join(cells[0])]), "{} is another picture", cells[0]);
+    }
 }

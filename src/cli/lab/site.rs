@@ -83,6 +83,7 @@ impl LabSite {
             "first": self.first,
             "offered": self.offered.files,
             "shipped": list::shipped(),
+            "libraries": config::libraries().collect::<Vec<_>>(),
             "workloads": workloads(),
             "program": self.program,
             "programs": self.offered.programs,

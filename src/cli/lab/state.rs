@@ -38,6 +38,8 @@ crate::units::named! {
         Path = "path",
         /// The rate by the size of a copy, beside the designs that are always compared.
         Curve = "curve",
+        /// The copy on each design that the machine can have.
+        Designs = "designs",
         /// A shipped workload, with designs beside each other.
         Workload = "workload",
         /// A profile, and what changes of it would give.
@@ -51,7 +53,7 @@ impl Question {
             Self::Describe => "describe",
             Self::Quick | Self::Run => "run",
             Self::Path => "explain",
-            Self::Curve | Self::Workload => "compare",
+            Self::Curve | Self::Designs | Self::Workload => "compare",
             Self::Program => "replay",
         }
     }
@@ -138,6 +140,7 @@ impl State {
             (Question::Path, Some(copy)) => {
                 format!("{} --message 1", option(&Copy { bytes: copy.bytes.min(PATH), ..*copy }))
             }
+            (Question::Designs, Some(copy)) => option(copy) + sample(copy.bytes, QUICK),
             (Question::Curve, Some(copy)) => {
                 let mut sizes = CURVE.to_vec();
                 sizes.push(copy.bytes);
@@ -216,6 +219,8 @@ mod tests {
         );
         let watched = read(Question::Quick, state).unwrap().watched().join(" ");
         assert!(watched.ends_with("--set link.max_payload=512 B --copy h2d:64MiB --what-if 0"), "{watched}");
+        let all = command(Question::Designs, "machine=h100-nvl-tdx&copy=h2d:64MiB");
+        assert_eq!(all, "sealsim compare h100-nvl-tdx --copy h2d:64MiB");
         assert!(command(Question::Path, state).ends_with("--copy h2d:4MiB --message 1"));
         assert!(command(Question::Curve, state).contains("--copy h2d:4KiB --copy h2d:16KiB"));
         assert!(

@@ -1,10 +1,14 @@
 //! The file: a shell, and in it a style, the scripts and the data.
 
+use crate::report::names;
 use sha2::{Digest, Sha256};
 
 const SHELL: &str = include_str!("page/shell.html");
 /// What all pages look like.
-pub(super) const STYLE: &str = include_str!("page/style.css");
+pub(super) fn style() -> String {
+    names::style() + include_str!("page/style.css")
+}
+
 /// In the order in which they build on each other.
 const SCRIPTS: [&str; 20] = [
     include_str!("page/base.js"),
@@ -12,10 +16,10 @@ const SCRIPTS: [&str; 20] = [
     include_str!("page/palette.js"),
     include_str!("page/tooltip.js"),
     include_str!("page/scale.js"),
-    include_str!("page/table.js"),
     include_str!("page/chart.js"),
-    include_str!("page/front.js"),
     include_str!("page/bars.js"),
+    include_str!("page/table.js"),
+    include_str!("page/front.js"),
     include_str!("page/histogram.js"),
     include_str!("page/lanes.js"),
     include_str!("page/timeline.js"),
@@ -30,7 +34,7 @@ const SCRIPTS: [&str; 20] = [
 ];
 
 /// So many of them, from the first on, are of use to any page.
-const COMMON: usize = 4;
+const COMMON: usize = 7;
 
 /// The scripts that are of use to any page, then some that build on them, as one.
 pub(super) fn script_on_common(own: &[&'static str]) -> String {
@@ -38,18 +42,19 @@ pub(super) fn script_on_common(own: &[&'static str]) -> String {
 }
 
 fn script(parts: &[&str]) -> String {
-    format!("\"use strict\";\n(() => {{\n{}}})();\n", parts.join("\n"))
+    format!("\"use strict\";\n(() => {{\n{}{}}})();\n", names::script(), parts.join("\n"))
 }
 
 /// The whole file. `data` is JSON.
 pub fn page(title: &str, data: &str) -> String {
     let script = script(&SCRIPTS);
-    let (style_hash, script_hash) = (hash(STYLE), hash(&script));
+    let style = style();
+    let (style_hash, script_hash) = (hash(&style), hash(&script));
     let parts = [
         ("style-hash", style_hash.as_str()),
         ("script-hash", &script_hash),
         ("title", &text(title)),
-        ("style", STYLE),
+        ("style", &style),
         ("data", &harmless(data)),
         ("script", &script),
     ];

@@ -1,6 +1,6 @@
 //! The page to explore with: files that a server gives, and that fetch answers from where they come from.
 
-use super::island::{STYLE, script_on_common};
+use super::island::{script_on_common, style};
 
 /// What the page may do, as the header `Content-Security-Policy` says it.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; \
@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 11] = [
 pub fn file(name: &str) -> Option<(&'static str, String)> {
     Some(match name {
         "" => ("text/html; charset=utf-8", include_str!("page/lab/index.html").to_owned()),
-        "style.css" => ("text/css; charset=utf-8", STYLE.to_owned() + include_str!("page/lab/lab.css")),
+        "style.css" => ("text/css; charset=utf-8", style() + include_str!("page/lab/lab.css")),
         "lab.js" => ("text/javascript; charset=utf-8", script_on_common(&SCRIPTS)),
         _ => return None,
     })

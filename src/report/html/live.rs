@@ -1,6 +1,6 @@
 //! The page of a run that goes on, which a server feeds.
 
-use super::island::{STYLE, filled, hash, script_on_common, text};
+use super::island::{filled, hash, script_on_common, style, text};
 
 const SHELL: &str = include_str!("page/live.html");
 const OWN_STYLE: &str = include_str!("page/live.css");
@@ -16,7 +16,7 @@ pub struct LivePage {
 
 impl LivePage {
     pub fn new(machine: &str) -> Self {
-        let (style, script) = (format!("{STYLE}{OWN_STYLE}"), script_on_common(&[OWN_SCRIPT]));
+        let (style, script) = (style() + OWN_STYLE, script_on_common(&[OWN_SCRIPT]));
         let html = filled(SHELL, &[("title", &text(machine)), ("style", &style), ("script", &script)]);
         let policy = format!(
             "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \

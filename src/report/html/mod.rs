@@ -23,17 +23,12 @@ pub use live::LivePage;
 pub use shape::Kind;
 
 use crate::{
-    figures::{
-        Figure, Unit,
-        table::{COPIES, WORKLOADS},
-    },
     observe::{messages, path::Recorder},
     report::plot::{measured::Panel, svg},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 use shape::Told;
-use std::collections::BTreeMap;
 use timeline::{NamedTimeline, Timeline};
 
 /// What a page shows. It serialises to the data island.
@@ -48,9 +43,6 @@ pub struct Page {
     command: String,
     /// The JSON of the verb.
     report: Box<RawValue>,
-    /// Of a comparison: what its figures are called, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    labels: BTreeMap<&'static str, String>,
     /// Of a run: what its units, streams and messages did.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Timeline>,
@@ -92,15 +84,6 @@ pub struct Message {
     pub end_ps: u64,
 }
 
-/// Words and unit of each figure of a comparison. Pages write times and sizes with a unit that suits them.
-fn labels() -> BTreeMap<&'static str, String> {
-    let label = |figure: &&Figure| {
-        let unit = figure.unit.shown().filter(|_| ![Unit::Picos, Unit::Bytes].contains(&figure.unit));
-        (figure.name, unit.map_or_else(|| figure.words.to_owned(), |(unit, _)| format!("{}, {unit}", figure.words)))
-    };
-    COPIES.iter().chain(WORKLOADS).map(label).collect()
-}
-
 impl Page {
     /// A page of what a verb printed as JSON. The copies of a run are its timeline until another is given.
     pub fn of_json(json: &str, command: String) -> Result<Self, PageError> {
@@ -112,7 +95,6 @@ impl Page {
             sealsim_version: env!("CARGO_PKG_VERSION"),
             command,
             report,
-            labels: if kind == Kind::Compare { labels() } else { BTreeMap::new() },
             timeline,
             timelines: Vec::new(),
             step: None,
@@ -145,7 +127,7 @@ impl Page {
 
     /// The same with curves over what was measured.
     pub fn with_curves(self, panels: &[Panel]) -> Self {
-        let drawn = |panel: &Panel| svg::for_page(&panel.figure().draw());
+        let drawn = |panel: &Panel| svg::write(&panel.figure().draw());
         Self { curves: panels.iter().map(drawn).collect(), ..self }
     }
 

@@ -1,7 +1,7 @@
 //! A sweep's table as results: its points, what its columns say, and its front.
 
 use crate::{
-    explore::sweep::{FolderRecord, Front, Table, front},
+    explore::sweep::{FolderRecord, Front, Heading, Table, front},
     figures::{self, Value, table::SWEEP},
     report::SCHEMA_VERSION,
 };
@@ -33,6 +33,8 @@ pub struct StudyReport {
 #[derive(Debug, Clone, Serialize)]
 struct Column {
     name: String,
+    /// What people call it, with its unit where that is not the reader's choice.
+    label: String,
     what: Option<String>,
 }
 
@@ -58,7 +60,7 @@ impl StudyReport {
         });
         let figures = figures::columns(SWEEP);
         let what = |name: &str| figures.iter().find(|column| column.name() == name).map(|column| column.says());
-        let column = |name: &String| Column { name: name.clone(), what: what(name) };
+        let column = |name: &String| Column { name: name.clone(), label: Heading::of(name).words, what: what(name) };
         Self {
             schema_version: SCHEMA_VERSION,
             study: record.study,

@@ -7,6 +7,8 @@ pub struct Axis {
     pub high: f64,
     /// Whether equal ratios, not equal differences, take equal room.
     pub logarithmic: bool,
+    /// Whether its values are whole, and so its ticks.
+    pub whole: bool,
 }
 
 /// Greatest over least value from which on an axis is logarithmic.
@@ -19,10 +21,14 @@ const TRIES: usize = 3;
 impl Axis {
     /// From the least to the greatest of some values. A logarithmic one has none that are not positive.
     pub fn over(values: impl Iterator<Item = f64> + Clone, logarithmic: bool) -> Self {
-        let usable = values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0));
-        let low = usable.clone().fold(f64::INFINITY, f64::min);
-        let high = usable.fold(f64::NEG_INFINITY, f64::max);
-        if low > high { Self { low: 1.0, high: 10.0, logarithmic } } else { Self { low, high, logarithmic } }
+        let mut usable = values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0));
+        let mut low = usable.clone().fold(f64::INFINITY, f64::min);
+        let mut high = usable.clone().fold(f64::NEG_INFINITY, f64::max);
+        let whole = usable.all(|value| value.fract() == 0.0);
+        if low > high {
+            (low, high) = (1.0, 10.0)
+        }
+        Self { low, high, logarithmic, whole }
     }
 
     /// One for these values: logarithmic if the positive ones differ much, else even. A logarithmic one has no place for zero; one that
@@ -83,6 +89,15 @@ impl Axis {
         }
     }
 
+    /// The same with their names: three digits, and as many more as tell them apart.
+    pub fn named(&self, bytes: bool) -> Vec<(f64, String)> {
+        let ticks = self.ticks(bytes);
+        let all = |digits: i32| ticks.iter().map(|value| rounded(*value, digits, bytes)).collect::<Vec<_>>();
+        let differ = |names: &Vec<String>| names.windows(2).all(|pair| pair[0] != pair[1]);
+        let names = (3..=12).map(all).find(differ).unwrap_or_else(|| all(3));
+        ticks.iter().copied().zip(names).collect()
+    }
+
     /// Powers of a base, as many apart as keeps them few.
     fn powers(&self, base: f64) -> Vec<f64> {
         let (first, last) = ((self.low.log(base) - 1e-9).ceil() as i32, (self.high.log(base) + 1e-9).floor() as i32);
@@ -109,6 +124,7 @@ impl Axis {
         let power = base.powf(rough.log(base).floor());
         let multiples: &[f64] = if base == 2.0 { &[1.0, 2.0] } else { &[1.0, 2.0, 5.0, 10.0] };
         let step = multiples.iter().map(|times| times * power).find(|step| *step >= rough).unwrap_or(rough);
+        let step = if self.whole { step.max(1.0) } else { step };
         let first = (self.low / step - 1e-9).ceil();
         let values = (0..=MOST).map(|n| (first + n as f64) * step);
         values.filter(|value| *value <= self.high + step * 0.001).collect()
@@ -117,11 +133,15 @@ impl Axis {
 
 /// A figure with three digits: `0.00292`, `43`, `2 MiB` for bytes.
 pub fn tick(value: f64, bytes: bool) -> String {
+    rounded(value, 3, bytes)
+}
+
+fn rounded(value: f64, keep: i32, bytes: bool) -> String {
     if bytes && value >= 1.0 && value < u64::MAX as f64 {
         return crate::units::Bytes(value as u64).to_string();
     }
     let digits = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    let decimals = (2 - digits).clamp(0, 9) as usize;
+    let decimals = (keep - 1 - digits).clamp(0, 15) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -164,7 +184,19 @@ mod tests {
         assert_eq!(Axis::suited(&[1024.0, 1_048_576.0], false).ticks(true)[..2], [1024.0, 4096.0]);
     }
 
+    #[test]
+    fn ticks_of_counts_are_whole() {
+        assert_eq!(Axis::suited(&[0.0, 2.0], false).ticks(false), [0.0, 1.0, 2.0]);
+        assert!(Axis::suited(&[0.0, 2.5], false).ticks(false).contains(&0.5));
+    }
+
     proptest! {
+        #[test]
+        fn names_of_ticks_differ(low in -1e6..1e6_f64, over in 1e-9..1e3_f64, bytes in any::<bool>()) {
+            let names: Vec<_> = Axis::over([low, low + over].into_iter(), false).named(bytes).into_iter().map(|(_, name)| name).collect();
+            prop_assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{:?}", names);
+        }
+
         #[test]
         fn half_of_the_values_of_a_logarithmic_axis_lie_at_its_first_tick_or_above(
             cluster in prop::collection::vec(1.0..9.9_f64, 2..40), outlier in 2..16, down in -12..6, bytes in any::<bool>(),

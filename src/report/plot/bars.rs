@@ -1,7 +1,7 @@
 //! Horizontal bars by name, in panels side by side.
 
 use super::{
-    axis::{Axis, tick},
+    axis::Axis,
     drawing::{Anchor, BLACK, Colour, Drawing, GREY, GRID, LINE, Paint, SIZE, Stroke, Text, cut, wrapped},
     figure::{Label, ROOM, centred},
     font,
@@ -118,8 +118,8 @@ impl Bars {
     fn panel(&self, drawing: &mut Drawing, frame: &Frame<'_>, (top, low): (f64, f64)) {
         let (label, base) = (&frame.panel.label, frame.across(frame.panel.base));
         let mut last = f64::NEG_INFINITY;
-        for value in frame.axis.ticks(label.bytes) {
-            let (x, text) = (frame.across(value), tick(value, label.bytes));
+        for (value, text) in frame.axis.named(label.bytes) {
+            let x = frame.across(value);
             drawing.lines(&[(x, top), (x, low)], Stroke::solid(GRID, 0.8));
             let half = font::width(&text, SIZE) / 2.0;
             if x - half > last + 4.0 {

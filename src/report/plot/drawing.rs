@@ -94,7 +94,7 @@ pub struct Drawing {
     /// Its height in pixels.
     pub height: f64,
     pub items: Vec<Item>,
-    /// What some items say to whom points at them, by their number; a page shows it, a file does not.
+    /// What some items say to whom points at them, by their number.
     pub hints: BTreeMap<usize, String>,
 }
 

@@ -11,6 +11,8 @@ const WIDTHS: [u16; 95] = [
 ];
 /// That of any other character: the widest of the common ones.
 const OTHER: u16 = 1000;
+/// Those of the others that labels have.
+const KNOWN: [(char, u16); 3] = [('µ', 576), ('×', 584), ('–', 556)];
 
 /// The font itself (SIL Open Font License 1.1; `assets/LiberationSans-LICENSE.txt`).
 #[cfg(feature = "plot")]
@@ -23,7 +25,8 @@ pub const FAMILY: &str = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif";
 pub fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| {
         let place = (letter as usize).checked_sub(' ' as usize);
-        place.and_then(|place| WIDTHS.get(place)).copied().unwrap_or(OTHER)
+        let other = || KNOWN.iter().find(|(known, _)| *known == letter).map_or(OTHER, |(_, width)| *width);
+        place.and_then(|place| WIDTHS.get(place)).copied().unwrap_or_else(other)
     };
     text.chars().map(|letter| f64::from(of(letter))).sum::<f64>() * size / 1000.0
 }
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_the_font() {
-        for letter in ' '..='~' {
+        for letter in (' '..='~').chain(KNOWN.map(|(letter, _)| letter)) {
             let own = width(&letter.to_string(), 1000.0);
             assert!((own - advance(glyph(letter))).abs() <= 0.5, "{letter}: {own}");
         }

@@ -209,7 +209,7 @@ pub(super) mod tests {
             panel.curves.iter().map(|curve| (curve.mode, curve.points.iter().map(of).collect::<Vec<_>>())).collect();
         let off = (Mode::Off, vec![(64.0, 0.5, 0.5), (1024.0, 20.0, 10.0)]);
         assert_eq!(points, [off, (Mode::Cc, vec![(64.0, 0.1, 0.2), (1024.0, 1.0, 1.0)])]);
-        assert_eq!(panel.y_axis(), Axis { low: 0.1, high: 20.0, logarithmic: true });
+        assert_eq!(panel.y_axis(), Axis { low: 0.1, high: 20.0, logarithmic: true, whole: false });
     }
 
     #[test]

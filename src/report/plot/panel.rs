@@ -15,10 +15,11 @@ const PAD: f64 = 10.0;
 const SIDE: f64 = 22.0;
 /// Marks whose places are as near as this share one.
 const NEAR: f64 = 3.0;
-/// Half the width of the outermost of marks that share a place, where the place is a figure.
-const OUTERMOST: f64 = 3.2 * RADIUS;
-/// What each of them is narrower than the one around it, at most.
-const RING: f64 = 0.7 * RADIUS;
+/// Size of the number of marks that share a place.
+const SMALL: f64 = 9.0;
+/// Where it may be, from the middle of its mark to the middle of its base line, in radii.
+const BESIDE: [(f64, f64); 8] =
+    [(2.6, -0.4), (-2.6, -0.4), (2.6, 2.2), (-2.6, 2.2), (0.0, -1.8), (0.0, 3.8), (4.4, -0.4), (-4.4, -0.4)];
 /// Widest name of a category in pixels.
 const NAME: f64 = 150.0;
 /// Between the panel and its right neighbour.
@@ -60,12 +61,14 @@ impl Frame {
     }
 }
 
+#[derive(Clone)]
 struct Placed {
     series: usize,
     point: usize,
     style: Style,
     at: (f64, f64),
-    radius: f64,
+    /// The marks that it stands for, by number.
+    shares: Vec<usize>,
     ends: Option<(f64, f64)>,
 }
 
@@ -74,7 +77,9 @@ impl<'p> Layout<'p> {
     pub fn of(panel: &'p Panel, width: f64, frame: f64) -> Self {
         let points = || panel.series.iter().flat_map(|one| &one.points);
         let x = match &panel.across {
-            Across::Names(_, names) => Axis { low: -0.5, high: (names.len().max(1) as f64) - 0.5, logarithmic: false },
+            Across::Names(_, names) => {
+                Axis { low: -0.5, high: (names.len().max(1) as f64) - 0.5, logarithmic: false, whole: true }
+            }
             Across::Values(label) => {
                 Axis::reaching(&points().map(|point| point.x).collect::<Vec<_>>(), true, label.bytes)
             }
@@ -83,7 +88,7 @@ impl<'p> Layout<'p> {
         let levels = panel.series.iter().flat_map(|one| one.levels.iter().copied());
         let values: Vec<f64> = points().flat_map(ends).chain(levels).collect();
         let y = Axis::reaching(&values, false, panel.up.bytes).from_zero();
-        let widest = y.ticks(panel.up.bytes).into_iter().map(|value| font::width(&tick(value, panel.up.bytes), SIZE));
+        let widest = y.named(panel.up.bytes).into_iter().map(|(_, name)| font::width(&name, SIZE));
         let words = wrapped(&panel.up.text, frame).len() as f64;
         let left = LINE * words + 8.0 + widest.fold(0.0, f64::max) + 6.0;
         let mut layout = Self { panel, x, y, width, frame, left, top: 10.0, bottom: 0.0, upwards: false };
@@ -152,13 +157,17 @@ impl<'p> Layout<'p> {
         for one in &self.panel.series {
             curve(drawing, &frame, one);
         }
-        for Placed { series, point, style, at, radius, ends } in self.apart(self.placed(&frame)) {
+        let all = self.placed(&frame);
+        let says = |number: &usize| self.says(&self.panel.series[all[*number].series], all[*number].point);
+        let marks = self.apart(&all);
+        for Placed { style, at, shares, ends, .. } in &marks {
             if let Some(ends) = ends {
-                interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
+                interval(drawing, at.0, *ends, Stroke::solid(style.colour(), 1.0));
             }
-            style.sized_mark(drawing, at, radius);
-            drawing.hints.insert(drawing.items.len() - 1, self.says(&self.panel.series[series], point));
+            style.mark(drawing, *at);
+            drawing.hints.insert(drawing.items.len() - 1, shares.iter().map(says).collect::<Vec<_>>().join("\n"));
         }
+        numbers(drawing, &marks);
     }
 
     /// What a point is: its series, its place, its figure.
@@ -173,10 +182,10 @@ impl<'p> Layout<'p> {
 
     fn grid(&self, drawing: &mut Drawing, frame: &Frame) {
         let line = Stroke::solid(GRID, 0.8);
-        for value in self.y.ticks(self.panel.up.bytes) {
+        for (value, name) in self.y.named(self.panel.up.bytes) {
             let y = frame.up(value);
             drawing.lines(&[(frame.left, y), (frame.right, y)], line);
-            drawing.text((frame.left - 5.0, y + 4.0), Anchor::End, &tick(value, self.panel.up.bytes));
+            drawing.text((frame.left - 5.0, y + 4.0), Anchor::End, &name);
         }
         let below = frame.bottom + 15.0;
         match &self.panel.across {
@@ -206,8 +215,7 @@ impl<'p> Layout<'p> {
 
     /// Lines of the grid along the horizontal axis whose figures do not meet: every one, or every other, or so on.
     fn spaced(&self, frame: &Frame, label: &Label) -> Vec<(f64, String)> {
-        let ticks: Vec<_> =
-            self.x.ticks(label.bytes).into_iter().map(|value| (value, tick(value, label.bytes))).collect();
+        let ticks = self.x.named(label.bytes);
         let meet = |one: &(f64, String), next: &(f64, String)| {
             let half = (font::width(&one.1, SIZE) + font::width(&next.1, SIZE)) / 2.0;
             frame.across(next.0) - frame.across(one.0) < half + 6.0
@@ -240,7 +248,7 @@ impl<'p> Layout<'p> {
                 let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
                 let style = point.style.unwrap_or(one.style);
                 let at = (frame.across(point.x), frame.up(point.y));
-                Placed { series, point: number, style, at, radius: RADIUS, ends }
+                Placed { series, point: number, style, at, shares: Vec::new(), ends }
             });
             marks.collect::<Vec<_>>()
         };
@@ -249,10 +257,10 @@ impl<'p> Layout<'p> {
     }
 
     /// Marks that would lie on each other, so that each is seen. A place that is a figure is kept.
-    fn apart(&self, marks: Vec<Placed>) -> Vec<Placed> {
+    fn apart(&self, marks: &[Placed]) -> Vec<Placed> {
         match &self.panel.across {
             Across::Names(..) => spread(marks),
-            Across::Values(_) => nested(marks),
+            Across::Values(_) => merged(marks),
         }
     }
 
@@ -262,13 +270,13 @@ impl<'p> Layout<'p> {
         let shares = together(&self.placed(&frame)).iter().any(|marks| marks.len() > 1);
         shares.then_some(match &self.panel.across {
             Across::Names(..) => "Marks side by side share the place in their middle.",
-            Across::Values(_) => "Marks within each other share a place.",
+            Across::Values(_) => "A number beside a mark: so many share its place.",
         })
     }
 }
 
 /// The line of figures without a place: of longer dashes than any curve's.
-pub(super) const fn level(style: Style) -> Stroke {
+pub(super) fn level(style: Style) -> Stroke {
     Stroke { colour: style.colour(), width: 1.3, dashes: &[14.0, 5.0] }
 }
 
@@ -291,7 +299,7 @@ fn curve(drawing: &mut Drawing, frame: &Frame, one: &Series) {
     }
 }
 
-/// Marks that would lie on each other, by number, from the lowest place to the highest. Of equal ones of a series there is one.
+/// Marks that would lie on each other, by number.
 fn together(marks: &[Placed]) -> Vec<Vec<usize>> {
     let mut columns: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (number, mark) in marks.iter().enumerate() {
@@ -307,48 +315,62 @@ fn together(marks: &[Placed]) -> Vec<Vec<usize>> {
                 groups.push(Vec::new());
                 last = mark.at.1;
             }
-            let Some(group) = groups.last_mut() else { continue };
-            let same = |other: &usize| {
-                let other: &Placed = &marks[*other];
-                other.series == mark.series && (other.at.1 - mark.at.1).abs() < 1.0
-            };
-            if !group.iter().any(same) {
-                group.push(number);
-            }
+            groups.last_mut().into_iter().for_each(|group| group.push(number));
         }
     }
     groups.iter_mut().for_each(|group| group.sort_unstable());
     groups
 }
 
-/// Marks that would lie on each other lie within each other, the first outermost.
-fn nested(marks: Vec<Placed>) -> Vec<Placed> {
-    let mut radii = vec![None; marks.len()];
-    for group in together(&marks) {
-        let last = group.len() - 1;
-        let ring = RING.min((OUTERMOST - RADIUS) / last.max(1) as f64);
-        for (place, number) in group.into_iter().enumerate() {
-            radii[number] = Some(RADIUS + ring * (last - place) as f64);
-        }
-    }
-    let mut nested: Vec<_> =
-        marks.into_iter().zip(radii).filter_map(|(mark, radius)| Some(Placed { radius: radius?, ..mark })).collect();
-    nested.sort_by(|one, other| other.radius.total_cmp(&one.radius));
-    nested
+/// Of marks that would lie on each other the last, which stands for all of them.
+fn merged(marks: &[Placed]) -> Vec<Placed> {
+    let mut groups = together(marks);
+    groups.sort_by_key(|group| group.last().copied());
+    let one = |shares: Vec<usize>| shares.last().map(|last| Placed { shares: shares.clone(), ..marks[*last].clone() });
+    groups.into_iter().filter_map(one).collect()
 }
 
-/// Marks that would lie on each other are side by side, their places in the middle.
-fn spread(marks: Vec<Placed>) -> Vec<Placed> {
-    let mut places = vec![None; marks.len()];
-    for group in together(&marks) {
+/// Says of each mark that stands for several for how many, where its number covers neither a mark nor another number.
+fn numbers(drawing: &mut Drawing, marks: &[Placed]) {
+    let around = |(x, y): (f64, f64), (wide, high): (f64, f64)| [x - wide, x + wide, y - high, y + high];
+    let meet = |one: &[f64; 4], other: &[f64; 4]| {
+        one[0] < other[1] && other[0] < one[1] && one[2] < other[3] && other[2] < one[3]
+    };
+    let mut taken: Vec<_> = marks.iter().map(|mark| around(mark.at, (RADIUS, RADIUS))).collect();
+    for mark in marks.iter().filter(|mark| mark.shares.len() > 1) {
+        let text = mark.shares.len().to_string();
+        let half = font::width(&text, SMALL) / 2.0 + 1.0;
+        let placed = BESIDE.iter().map(|(x, y)| (mark.at.0 + x * RADIUS, mark.at.1 + y * RADIUS));
+        let area = |at: (f64, f64)| around((at.0, at.1 - SMALL / 3.0), (half, SMALL / 2.0));
+        let Some(at) = placed.into_iter().find(|at| !taken.iter().any(|one| meet(one, &area(*at)))) else { continue };
+        taken.push(area(at));
+        let (anchor, colour) = (Anchor::Middle, GREY);
+        drawing.item_of_text(Text { at, anchor, size: SMALL, upwards: false, colour, text });
+    }
+}
+
+/// Marks that would lie on each other are side by side, their places in the middle. Of equal ones of a series there is one.
+fn spread(marks: &[Placed]) -> Vec<Placed> {
+    let mut moved = Vec::new();
+    for mut group in together(marks) {
+        let is = |one: usize, other: usize| {
+            marks[one].series == marks[other].series && (marks[one].at.1 - marks[other].at.1).abs() < 1.0
+        };
+        group.sort_by_key(|number| marks[*number].series);
+        group.dedup_by(|one, other| is(*one, *other));
         let step = 2.0 * RADIUS + 1.0;
         let half = step * (group.len() - 1) as f64 / 2.0;
-        for (place, number) in group.iter().enumerate() {
-            places[*number] = Some(marks[*number].at.0 - half + step * place as f64);
+        for (place, number) in group.into_iter().enumerate() {
+            let mark = marks[number].clone();
+            moved.push(Placed {
+                at: (mark.at.0 - half + step * place as f64, mark.at.1),
+                shares: vec![number],
+                ..mark
+            });
         }
     }
-    let moved = marks.into_iter().zip(places);
-    moved.filter_map(|(mark, x)| Some(Placed { at: (x?, mark.at.1), ..mark })).collect()
+    moved.sort_by_key(|mark| mark.shares[0]);
+    moved
 }
 
 #[cfg(test)]
@@ -356,33 +378,37 @@ mod tests {
     use super::*;
 
     fn mark(series: usize, at: (f64, f64)) -> Placed {
-        Placed { series, point: 0, style: Style::of(series), at, radius: RADIUS, ends: None }
+        Placed { series, point: 0, style: Style::of(series), at, shares: Vec::new(), ends: None }
     }
 
     #[test]
     fn marks_at_one_place_stand_side_by_side_around_it() {
         let marks = vec![mark(0, (50.0, 20.0)), mark(1, (50.0, 21.0)), mark(2, (50.0, 20.0)), mark(0, (50.0, 90.0))];
-        let moved: Vec<_> = spread(marks).iter().map(|mark| (mark.series, mark.at)).collect();
+        let moved: Vec<_> = spread(&marks).iter().map(|mark| (mark.series, mark.at)).collect();
         let step = 2.0 * RADIUS + 1.0;
         assert_eq!(moved, [(0, (50.0 - step, 20.0)), (1, (50.0, 21.0)), (2, (50.0 + step, 20.0)), (0, (50.0, 90.0))]);
     }
 
     #[test]
-    fn a_place_that_is_a_figure_is_kept_and_marks_that_share_it_differ() {
-        for count in 1..12 {
-            let nested = nested((0..count).map(|series| mark(series, (50.0, 20.0))).collect());
-            assert_eq!(nested.iter().map(|mark| mark.series).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
-            assert!(nested.iter().all(|mark| mark.at == (50.0, 20.0)));
-            assert!(nested.windows(2).all(|pair| pair[0].radius - pair[1].radius > 0.8));
-            // Within the room that the frame leaves at its sides.
-            assert!(nested[0].radius < SIDE && nested[count - 1].radius == RADIUS);
-        }
+    fn marks_that_share_a_figure_are_one_with_their_number() {
+        let mut marks: Vec<_> = (0..12).map(|series| mark(series, (50.0, 20.0))).collect();
+        marks.push(mark(0, (90.0, 20.0)));
+        let merged = merged(&marks);
+        let of: Vec<_> = merged.iter().map(|mark| (mark.series, mark.at, mark.shares.len())).collect();
+        assert_eq!(of, [(11, (50.0, 20.0), 12), (0, (90.0, 20.0), 1)]);
+        let mut drawing = Drawing::new(200.0, 50.0);
+        numbers(&mut drawing, &merged);
+        let texts = drawing.items.iter().filter_map(|item| match item {
+            super::super::drawing::Item::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        assert_eq!(texts.collect::<Vec<_>>(), ["12"]);
     }
 
     #[test]
     fn equal_marks_of_a_series_are_one() {
-        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 20.0))]).len(), 1);
-        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 24.0))]).len(), 2);
+        assert_eq!(spread(&[mark(0, (50.0, 20.0)), mark(0, (50.0, 20.0))]).len(), 1);
+        assert_eq!(spread(&[mark(0, (50.0, 20.0)), mark(0, (50.0, 24.0))]).len(), 2);
     }
 
     #[test]

@@ -52,6 +52,11 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
+/// Each core with a library that was measured on it.
+pub fn libraries() -> impl Iterator<Item = [&'static str; 2]> {
+    rows().map(|row| [row.core, row.library])
+}
+
 /// Takes out of `lower` what a layer above makes void: rates of another core or library, or the library of other rates.
 pub(super) fn overrule(lower: &mut Node, upper: &Node) {
     let text = |node: &Node, name: &str| node.at(name).and_then(Node::text).map(str::to_owned);

@@ -48,6 +48,7 @@ pub use document::Document;
 pub use field::{ConfigField, fields};
 pub use gpu::{GpuSpec, Nodes};
 pub use layers::{DescribedEngine, Layers};
+pub use library::libraries;
 pub use machine::MachineSpec;
 pub use merge::DEFAULT;
 pub use parameter::Parameter;

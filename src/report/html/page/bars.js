@@ -5,8 +5,9 @@ function wholes(box, rowsNow, label) {
   return responsive(box, (width) => {
     const rows = rowsNow();
     const narrow = width < 560;
-    const left = narrow ? 0 : 170;
-    const right = narrow ? 0 : 86;
+    const widest = (words) => Math.max(0, ...words.map(textWidth));
+    const left = narrow ? 0 : widest(rows.map((row) => row.name)) + 12;
+    const right = narrow ? 0 : widest(rows.map((row) => row.note)) + 10;
     const high = narrow ? 40 : 24;
     const svg = sv("svg", { width, height: rows.length * high + 4, viewBox: `0 0 ${width} ${rows.length * high + 4}`, role: "group", "aria-label": label });
     rows.forEach(({ name, note, parts }, row) => {
@@ -18,7 +19,7 @@ function wholes(box, rowsNow, label) {
       for (const [part, amount] of parts) {
         const long = ((width - left - right) * amount) / total;
         if (amount <= 0) continue;
-        svg.append(sv("rect", { class: "mark", x: begin, y: top, width: long, height: 18, fill: category(part), stroke: "var(--paper)", "stroke-width": 0.5, role: "img", "aria-label": `${name}: ${part.replaceAll("_", " ")} ${percent(amount / total)}`, "data-row": name, "data-part": part }));
+        svg.append(sv("rect", { class: "mark", x: begin, y: top, width: long, height: 18, fill: category(part), stroke: "var(--paper)", "stroke-width": 0.5, role: "img", "aria-label": `${name}: ${stateLabel(part)} ${percent(amount / total)}`, "data-row": name, "data-part": part }));
         begin += long;
       }
     });
@@ -33,8 +34,9 @@ function amounts(box, rowsNow, label) {
   return responsive(box, (width) => {
     const rows = rowsNow();
     const narrow = width < 560;
-    const left = narrow ? 0 : Math.min(270, 24 + 6.6 * Math.max(0, ...rows.map((row) => row.name.length)));
-    const right = 92;
+    const widest = (words) => Math.max(0, ...words.map(textWidth));
+    const left = narrow ? 0 : widest(rows.map((row) => row.name)) + 12;
+    const right = widest(rows.map((row) => row.text)) + 12;
     const high = narrow ? 38 : 24;
     const least = Math.min(0, ...rows.map((row) => row.value));
     const most = Math.max(0, ...rows.map((row) => row.value));

@@ -12,14 +12,13 @@ function comparePage(data) {
 }
 
 function showFigure(name) {
-  if (name.endsWith("_ps")) return (value) => time(value, 3);
-  return name.endsWith("_bytes") ? bytes : (value) => number(value, 3);
+  return (value, digits = 3) => columnFigure(name, value, digits);
 }
 
 // A column of a table: a figure of a row, with its words as the head.
-function figureColumn(labels, name, of) {
+function figureColumn(name, of) {
   const show = name === "gpu_idle" ? percent : showFigure(name);
-  return { name: labels[name], text: (row) => (of(row)[name] === null || of(row)[name] === undefined ? "" : show(of(row)[name])), value: (row) => of(row)[name], number: true };
+  return { name: labelled(name), text: (row) => (of(row)[name] === null || of(row)[name] === undefined ? "" : show(of(row)[name])), value: (row) => of(row)[name], number: true };
 }
 
 // The baselines, then those with the highest rates at the largest size.
@@ -33,7 +32,7 @@ function firstOnes(designs, direction, most) {
   return new Set([...baselines, ...others].slice(0, most).map((design) => design.name));
 }
 
-function copyComparison({ report, labels }) {
+function copyComparison({ report }) {
   const { designs } = report;
   const directions = unique(designs.flatMap((design) => design.copies.map((copy) => copy.direction)));
   const sizes = unique(designs.flatMap((design) => design.copies.map((copy) => copy.bytes))).sort((a, b) => a - b);
@@ -54,14 +53,15 @@ function copyComparison({ report, labels }) {
     const legendBox = el("div");
     const fillLegend = () => legendBox.replaceChildren(switches(names, state.on, update));
     attach(box, {}, [
-      el("div", { class: "controls" }, direction("curves-direction"), choice("figure", "curves-figure", CURVES.map((name) => [name, labels[name]]), state.figure, (value) => { state.figure = value; update(); }),
+      el("div", { class: "controls" }, direction("curves-direction"), choice("figure", "curves-figure", CURVES.map((name) => [name, labelled(name)]), state.figure, (value) => { state.figure = value; update(); }),
         el("button", { type: "button", id: "curves-all", click: () => { names.forEach((name) => state.on.add(name)); fillLegend(); update(); } }, "All"),
         el("button", { type: "button", id: "curves-none", click: () => { state.on.clear(); fillLegend(); update(); } }, "None")),
       drawing, legendBox,
       el("p", { class: "soft" }, "Designs that are switched off stay as thin grey lines. Both axes are logarithmic."),
     ]);
     fillLegend();
-    redraw.push(chart(drawing, () => {
+    if (sizes.length === 1) redraw.push(oneSize(drawing, () => ({ designs, of, figure: state.figure })));
+    else redraw.push(chart(drawing, () => {
       const show = showFigure(state.figure);
       const series = designs.map((design, place) => ({
         name: design.name, look: look(place), line: true, faint: !state.on.has(design.name),
@@ -69,7 +69,7 @@ function copyComparison({ report, labels }) {
       }));
       const values = series.flatMap((one) => one.points.map((point) => point.y));
       return {
-        label: "figures over size", xLabel: "size of a copy", yLabel: labels[state.figure], height: 420, series,
+        label: "figures over size", xLabel: "size of a copy", yLabel: labelled(state.figure), height: 420, series,
         x: (from, to) => logarithmic(sizes, from, to, { base: 2, show: bytes }), y: (from, to) => logarithmic(values, from, to, { show }),
       };
     }));
@@ -104,7 +104,7 @@ function copyComparison({ report, labels }) {
       place.replaceChildren(table([
         { name: "design", text: ({ design }) => design.name },
         { name: "size", text: ({ copy }) => bytes(copy.bytes), value: ({ copy }) => copy.bytes },
-        ...COPY_COLUMNS.map((name) => figureColumn(labels, name, ({ copy }) => copy)),
+        ...COPY_COLUMNS.map((name) => figureColumn(name, ({ copy }) => copy)),
         { name: "busiest", text: ({ copy }) => copy.busiest ?? "", wide: true },
         ...(designs.some((design) => of(design).some((copy) => copy.limited_by)) ? [{ name: "limited by", text: ({ copy }) => copy.limited_by ?? "", wide: true }] : []),
       ], rows, { id: "figures", caption: "figures of designs" }));
@@ -114,13 +114,26 @@ function copyComparison({ report, labels }) {
   });
 }
 
+// Of one size there is no curve: the designs as bars, the best first.
+function oneSize(box, now) {
+  return amounts(box, () => {
+    const { designs, of, figure } = now();
+    const show = showFigure(figure);
+    const rows = designs.map((design, place) => ({ design, place, value: of(design)[0]?.[figure] })).filter((row) => typeof row.value === "number");
+    const sign = figure.endsWith("_ps") ? 1 : -1;
+    return rows.sort((a, b) => sign * (a.value - b.value)).map(({ design, place, value }) => ({ name: design.name, value, text: show(value), fill: look(place).colour, label: `${design.name}: ${show(value)}` }));
+  }, "designs, the best first");
+}
+
 // Points of designs over area, those on the front joined.
 function costChart(points, yLabel, show, sign, on) {
   const front = frontOf(points.map((point) => [point.x, point.y]), 1, sign);
   const series = points.map((point) => ({
-    name: point.design.name, look: look(point.place), named: on.has(point.design.name), hollow: !front.includes(points.indexOf(point)),
+    name: point.design.name, look: look(point.place), named: on.has(point.design.name) || front.includes(points.indexOf(point)), hollow: !front.includes(points.indexOf(point)),
     points: [{ ...point, label: `${point.design.name}: ${number(point.x)} kGE (${number(point.low)} to ${number(point.high)}), ${show(point.y)}`, key: point.design.name }],
   }));
+  // Names of those on the front are placed first.
+  series.sort((a, b) => a.hollow - b.hollow);
   return {
     label: "cost against rate", xLabel: "area, kGE", yLabel, height: 400, series,
     x: (from, to) => logarithmic(points.flatMap((point) => [point.x, point.low, point.high]), from, to), y: (from, to) => linear(points.map((point) => point.y), from, to, { zero: true }),
@@ -131,7 +144,7 @@ function costChart(points, yLabel, show, sign, on) {
   };
 }
 
-function workloadComparison({ report, labels }) {
+function workloadComparison({ report }) {
   const { designs } = report;
   const sealed = designs.filter((design) => design.confidential_computing !== false);
   const best = sealed.reduce((one, other) => (other.time_ps < one.time_ps ? other : one), sealed[0]);
@@ -142,18 +155,18 @@ function workloadComparison({ report, labels }) {
     const rows = () => (order === "asked" ? designs : [...designs].sort((a, b) => a.time_ps - b.time_ps));
     let draw = null;
     attach(box, {}, [el("div", { class: "controls" }, choice("order", "ends-order", [["asked", "as asked for"], ["end", "shortest first"]], order, (value) => { order = value; draw(); })), drawing]);
-    draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.time_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.time_ps), fill: colour(design.confidential_computing === false ? 2 : 0), label: `${design.name}: ${time(design.time_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
+    draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.time_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.time_ps), fill: look(designs.indexOf(design)).colour, label: `${design.name}: ${time(design.time_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
   });
   section("cost-part", "Cost against time", (box) => {
     const drawing = el("figure", { class: "chart", id: "cost" });
     box.append(el("p", {}, "Area of the engines, quarantine and tag queue of a GPU, with its range, against the end of the workload. Designs on the front are joined by a line."), drawing);
     const points = designs.map((design, place) => ({ design, place, x: design.cost?.area_total_kge, low: design.cost?.area_total_kge_low, high: design.cost?.area_total_kge_high, y: design.time_ps })).filter((point) => typeof point.x === "number");
-    chart(drawing, () => ({ ...costChart(points, "end of the workload", time, 1, new Set(designs.map((design) => design.name))), y: (from, to) => linear(points.map((point) => point.y), from, to, { zero: true, show: (value) => time(value, 3) }) }));
+    chart(drawing, () => ({ ...costChart(points, "end of the workload", time, 1, new Set(designs.map((design) => design.name))), y: (from, to) => linear(points.map((point) => point.y), from, to, { zero: true, show: time }) }));
   });
   section("table-part", "All figures", () => {
     return table([
       { name: "design", text: (design) => design.name },
-      ...WORKLOAD_COLUMNS.map((name) => figureColumn(labels, name, (design) => design)),
+      ...WORKLOAD_COLUMNS.map((name) => figureColumn(name, (design) => design)),
       { name: "area, kGE", text: (design) => number(design.cost?.area_total_kge), value: (design) => design.cost?.area_total_kge, number: true },
       { name: "busiest", text: ({ busiest }) => busiest ?? "", wide: true },
     ], designs, { id: "figures", caption: "figures of designs" });

@@ -1,5 +1,15 @@
 // Figures for people.
 
+// The program's table of names: words and units by name, or by kind and name, fills by number, and the rows of some kinds in their order.
+const rowsOf = (kind) => ROWS.filter((row) => row[0] === kind).map(([, name, label]) => [name, label]);
+const nameOf = ([kind, name]) => (["figure", "field"].includes(kind) ? name : `${kind}.${name}`);
+const NAMES = {
+  words: Object.fromEntries(ROWS.map((row) => [nameOf(row), row[2]])),
+  units: Object.fromEntries(ROWS.filter((row) => row[0] === "figure" && row[3]).map(([, name, , unit]) => [name, unit])),
+  fills: Object.fromEntries(ROWS.filter((row) => /^\d+$/.test(row[3])).map((row) => [nameOf(row), Number(row[3])])),
+  blocks: rowsOf("block"), groups: rowsOf("group"), synonyms: rowsOf("word"),
+};
+
 function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
   if (!Number.isFinite(value)) return String(value);
@@ -11,7 +21,7 @@ function number(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
-const TIME_UNITS = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"], [1, "ps"]];
+const TIME_UNITS = [[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]];
 
 function timeUnit(ps) {
   return TIME_UNITS.find(([size]) => Math.abs(ps) >= size) ?? TIME_UNITS[4];
@@ -24,7 +34,7 @@ function time(ps, digits = 4) {
   return `${Number((ps / size).toPrecision(digits))} ${unit}`;
 }
 
-function bytes(count) {
+function bytes(count, digits = 4) {
   if (count === null || count === undefined) return "";
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let unit = 0;
@@ -33,17 +43,35 @@ function bytes(count) {
     value /= 1024;
     unit += 1;
   }
-  return `${Number(value.toPrecision(4))} ${units[unit]}`;
+  return `${Number(value.toPrecision(Math.max(digits, 4)))} ${units[unit]}`;
 }
 
 function percent(part, digits = 1) {
-  return `${(100 * part).toFixed(digits)} %`;
+  const text = (100 * part).toFixed(digits);
+  return `${Number(text) === 0 ? text.replace("-", "") : text} %`;
+}
+
+// What a figure is called, or with its kind a stage, a cause, a stall: the words of the program's table of names.
+function label(name, kind = "") {
+  return NAMES.words[kind ? `${kind}.${name}` : name] ?? NAMES.words[name] ?? name.replaceAll("_", " ");
+}
+
+// The same with its unit, which values of times and bytes have themselves.
+function labelled(name) {
+  const unit = /_ps$|bytes$/.test(name) ? null : NAMES.units[name];
+  return unit ? `${label(name)}, ${unit}` : label(name);
+}
+
+// A state of a unit, as legends have it.
+function stateLabel(name) {
+  const stall = NAMES.words[`stall.${name}`];
+  return stall ? `waits for ${stall}` : label(name, "stage");
 }
 
 // Who was busiest in a copy, and who waited longest.
 function busy({ unit, state, fraction, behind, waited }) {
   const queue = behind ? ` behind copy ${behind}` : "";
-  const wait = waited ? `; ${waited.unit} ${waited.stall} ${percent(waited.fraction, 0)}` : "";
+  const wait = waited ? `; ${waited.unit} waits for ${label(waited.stall, "stall")} ${percent(waited.fraction, 0)}` : "";
   return `${unit} ${state} ${percent(fraction, 0)}${queue}${wait}`;
 }
 
@@ -65,9 +93,9 @@ function quantile(sorted, part) {
 }
 
 // Column names end in a unit: how such a value is shown.
-function columnFigure(name, value) {
+function columnFigure(name, value, digits = 4) {
   if (typeof value !== "number") return value ?? "";
-  if (name.endsWith("_ps")) return time(value);
-  if (name === "bytes" || name.endsWith("_bytes")) return bytes(value);
-  return number(value);
+  if (name.endsWith("_ps")) return time(value, digits);
+  if (name === "bytes" || name.endsWith("_bytes")) return bytes(value, digits);
+  return number(value, digits);
 }

@@ -25,7 +25,7 @@ function histogram(box, values, { what }) {
   const spread = [bins[0].from, bins[bins.length - 1].to];
   responsive(box, (width) => {
     const height = 280;
-    const scale = (from, to) => (log ? logarithmic(spread, from, to, { show: (value) => time(value, 3) }) : linear(spread, from, to, { show: (value) => time(value, 3) }));
+    const scale = (from, to) => (log ? logarithmic(spread, from, to, { show: time }) : linear(spread, from, to, { show: time }));
     const { svg, x, y } = frame({ width, height, x: scale, y: (from, to) => linear(bins.map((bin) => bin.count), from, to, { zero: true }), xLabel: `time of a ${what}`, yLabel: `${what}s`, label: `distribution of ${what} latencies` });
     for (const bin of bins.filter((one) => one.count > 0)) {
       const one = bin.from === bin.to;

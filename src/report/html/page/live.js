@@ -11,9 +11,9 @@ const known = { phase: "preparing", state: null, shown: null, over: false, lost:
 
 const PHASES = {
   preparing: "The run has not begun yet.",
-  running: "The run goes on.",
-  stepping: "The run goes on to the next message.",
-  paused: "The run stands still.",
+  running: "Running.",
+  stepping: "Running to the next message.",
+  paused: "Paused.",
   reporting: "The run has ended; its results are being made.",
   ended: "The run has ended.",
 };
@@ -46,16 +46,17 @@ function close() {
 }
 
 button("pause", "Pause", { name: "Space", shown: "space" }, () => order("pause"));
-button("go", "Go on", { name: "Space", shown: "space" }, () => order("go"));
+button("go", "Resume", { name: "Space", shown: "space" }, () => order("go"));
 button("step", "Next message", { name: "n", shown: "n" }, () => order("step"));
-button("record", "Record from here", { name: "r", shown: "r" }, () => order("record"));
+// The lab, which holds the page in a frame, has no place for a recording.
+if (window.parent === window) button("record", "Record from here", { name: "r", shown: "r" }, () => order("record"));
 button("close", "Close", { name: "Shift+C", shown: "C" }, close);
 
 function enable() {
   buttons.pause.disabled = !lives() || stands();
   buttons.go.disabled = !lives() || !stands();
   buttons.step.disabled = !lives();
-  buttons.record.disabled = !lives() || known.state?.recording.is !== "none";
+  if (buttons.record) buttons.record.disabled = !lives() || known.state?.recording.is !== "none";
   buttons.close.disabled = known.lost || known.over;
 }
 
@@ -116,7 +117,7 @@ function bar(cell, { whole, parts, label }) {
   let begin = 0;
   const marks = parts.filter(([, amount]) => amount > 0).map(([part, amount]) => {
     const wide = (100 * amount) / (whole || 1);
-    const rect = sv("rect", { x: begin, y: 0, width: wide, height: 10, fill: part === "fill" ? colour(0) : category(part) }, sv("title", {}, `${part.replaceAll("_", " ")} ${percent(amount / (whole || 1))}`));
+    const rect = sv("rect", { x: begin, y: 0, width: wide, height: 10, fill: part === "fill" ? colour(0) : category(part) }, sv("title", {}, `${part === "fill" ? "full" : stateLabel(part)} ${percent(amount / (whole || 1))}`));
     begin += wide;
     return rect;
   });
@@ -153,7 +154,7 @@ function build() {
     { name: "unit", text: (unit) => unit.path },
     { name: "cycles", bar: (unit) => ({ whole: unit.cycles, parts: unit.parts, label: unit.text }) },
     { name: "busy", number: true, text: (unit) => percent(unit.busy / (unit.cycles || 1)) },
-    { name: "now", text: (unit) => unit.now.replaceAll("_", " ") },
+    { name: "now", text: (unit) => stateLabel(unit.now) },
     { name: "waits most for", text: (unit) => unit.most },
   ]);
   shown.legend = el("div", { id: "legend" });
@@ -213,8 +214,8 @@ function drawUnits(snapshot) {
     const [busy, idle] = [unit.busy - (then?.busy ?? 0), unit.idle - (then?.idle ?? 0)];
     const cycles = busy + idle + stalls.reduce((sum, [, one]) => sum + one, 0);
     const most = stalls.reduce((best, one) => (one[1] > best[1] ? one : best), ["", 0]);
-    const text = `${unit.path}: busy ${percent(busy / (cycles || 1))}${most[0] && `, ${most[0].replaceAll("_", " ")} ${percent(most[1] / cycles)}`}`;
-    return { ...unit, busy, idle, cycles, text, most: most[0].replaceAll("_", " "), parts: [["busy", busy], ...stalls, ["idle", idle]] };
+    const text = `${unit.path}: busy ${percent(busy / (cycles || 1))}${most[0] && `, ${stateLabel(most[0])} ${percent(most[1] / cycles)}`}`;
+    return { ...unit, busy, idle, cycles, text, most: most[0] && label(most[0], "stall"), parts: [["busy", busy], ...stalls, ["idle", idle]] };
   });
   const used = units.filter((unit) => !wanted.units || unit.cycles > unit.idle);
   const share = (unit) => unit.busy / (unit.cycles || 1);

@@ -28,12 +28,14 @@ function hatching() {
   document.body.append(sv("svg", { class: "defs", "aria-hidden": "true" }, sv("defs", {}, patterns)));
 }
 
-// Categories keep their fill over the whole page.
+// Categories keep their fill over the whole page: stages are solid as the table of names has them, and so is work; what waits is hatched.
 const categories = new Map();
 
 function category(name) {
   if (name === "idle") return "var(--idle)";
-  if (!categories.has(name)) categories.set(name, categories.size);
+  const known = name === "busy" ? 0 : NAMES.fills[`stage.${name}`] ?? NAMES.fills[`operation.${name}`];
+  if (known !== undefined) return fill(known);
+  if (!categories.has(name)) categories.set(name, COLOURS + categories.size);
   return fill(categories.get(name));
 }
 
@@ -43,14 +45,16 @@ const SHAPES = [
   (x, y, r) => `M${x},${y - 1.2 * r}L${x + 1.1 * r},${y + 0.9 * r}H${x - 1.1 * r}z`,
   (x, y, r) => `M${x},${y - 1.3 * r}L${x + 1.3 * r},${y}L${x},${y + 1.3 * r}L${x - 1.3 * r},${y}z`,
   (x, y, r) => `M${x},${y + 1.2 * r}L${x + 1.1 * r},${y - 0.9 * r}H${x - 1.1 * r}z`,
+  (x, y, r) => `M${x},${y - 0.4 * r}l${0.6 * r},${-0.6 * r}l${0.4 * r},${0.4 * r}l${-0.6 * r},${0.6 * r}l${0.6 * r},${0.6 * r}l${-0.4 * r},${0.4 * r}l${-0.6 * r},${-0.6 * r}l${-0.6 * r},${0.6 * r}l${-0.4 * r},${-0.4 * r}l${0.6 * r},${-0.6 * r}l${-0.6 * r},${-0.6 * r}l${0.4 * r},${-0.4 * r}z`,
   (x, y, r) => `M${x - r},${y - 0.4 * r}h${0.6 * r}v${-0.6 * r}h${0.8 * r}v${0.6 * r}h${0.6 * r}v${0.8 * r}h${-0.6 * r}v${0.6 * r}h${-0.8 * r}v${-0.6 * r}h${-0.6 * r}z`,
-  (x, y, r) => `M${x},${y - 1.3 * r}L${x + 0.4 * r},${y - 0.4 * r}L${x + 1.3 * r},${y}L${x + 0.4 * r},${y + 0.4 * r}L${x},${y + 1.3 * r}L${x - 0.4 * r},${y + 0.4 * r}L${x - 1.3 * r},${y}L${x - 0.4 * r},${y - 0.4 * r}z`,
-  (x, y, r) => `M${x - r},${y - r}L${x + r},${y - r}L${x - r},${y + r}L${x + r},${y + r}z`,
+  (x, y, r) => `M${x - 0.4 * r},${y - 1.1 * r}h${0.8 * r}v${2.2 * r}h${-0.8 * r}z`,
 ];
 
-// The colour and shape of a series: no two of 64 share both.
+const DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 4"];
+
+// The colour, shape and dashes of a series, as in pictures that the program draws: no two of 64 share all.
 function look(place) {
-  return { colour: colour(place + Math.floor(place / COLOURS)), shape: SHAPES[place % SHAPES.length], dash: ["", "6 3", "2 3"][Math.floor(place / COLOURS) % 3] };
+  return { colour: colour(place + Math.floor(place / COLOURS)), shape: SHAPES[place % SHAPES.length], dash: DASHES[place % DASHES.length] };
 }
 
 function swatch(fillWith) {
@@ -62,5 +66,5 @@ function shapeSwatch({ colour: ink, shape }, hollow = false) {
 }
 
 function legend(names) {
-  return el("ul", { class: "legend" }, names.map((name) => el("li", {}, swatch(category(name)), name.replaceAll("_", " "))));
+  return el("ul", { class: "legend" }, names.map((name) => el("li", {}, swatch(category(name)), stateLabel(name))));
 }

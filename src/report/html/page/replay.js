@@ -1,10 +1,5 @@
 // The page of a replay.
 
-const CAUSES = {
-  lost_overlap: "copies of a GPU share a session", synchrony: "copies hold the host", cipher: "sealing and opening on the host", staging: "staging buffers", copy_submission: "submission of copies",
-  authentication: "authentication on the GPU", link: "link and copy engine with CC", copy_model: "simulated against traced copies, both off: an error of the model", collectives: "collectives", launches: "launches of kernels", waits: "waits for the GPU", other_calls: "other calls", context: "context",
-};
-
 function nanos(value) {
   return value === null || value === undefined ? "-" : time(value * 1000);
 }
@@ -37,8 +32,8 @@ function replayPage(data) {
     const drawing = el("figure", { class: "chart", id: "breakdown" });
     const shares = report.breakdown.filter((share) => share.ns !== 0);
     attach(box, {}, [el("p", {}, `${cc.name} ends ${nanos(Math.abs(difference))} ${difference < 0 ? "before" : "after"} ${off.name}. The causes are left out one after the other, in this order; they sum to the difference. One that gains time is to the left.`), drawing,
-      report.breakdown.length > shares.length && el("p", { class: "soft" }, `Nothing: ${report.breakdown.filter((share) => share.ns === 0).map((share) => share.cause.replaceAll("_", " ")).join(", ")}.`)]);
-    if (shares.length > 0) amounts(drawing, () => shares.map((share) => ({ name: share.cause.replaceAll("_", " "), value: share.ns, text: nanos(share.ns), fill: colour(share.ns < 0 ? 2 : 4), label: `${share.cause.replaceAll("_", " ")}: ${nanos(share.ns)}${difference ? `, ${percent(share.ns / difference)} of the difference` : ""}\n${CAUSES[share.cause] ?? ""}`, key: share.cause })), "parts of the difference");
+      report.breakdown.length > shares.length && el("p", { class: "soft" }, `Nothing: ${report.breakdown.filter((share) => share.ns === 0).map((share) => label(share.cause, "cause")).join(", ")}.`)]);
+    if (shares.length > 0) amounts(drawing, () => shares.map((share) => ({ name: label(share.cause, "cause"), value: share.ns, text: nanos(share.ns), fill: colour(share.ns < 0 ? 2 : 4), label: `${label(share.cause, "cause")}: ${nanos(share.ns)}${difference ? `, ${percent(share.ns / difference)} of the difference` : ""}`, key: share.cause })), "parts of the difference");
   });
   section("runs-part", "Runs", () => table([
     { name: "run", text: (run) => run.name },

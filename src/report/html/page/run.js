@@ -72,7 +72,7 @@ function unitsPart(box, units) {
     drawing, legend(names),
     el("details", {}, el("summary", {}, "The same as a table"), table([
       { name: "unit", text: (row) => row.name },
-      ...names.map((name) => ({ name: name.replaceAll("_", " "), text: (row) => (part(row, name) ? percent(part(row, name), 2) : ""), value: (row) => part(row, name), number: true })),
+      ...names.map((name) => ({ name: stateLabel(name), text: (row) => (part(row, name) ? percent(part(row, name), 2) : ""), value: (row) => part(row, name), number: true })),
       { name: "sum", text: (row) => percent(names.reduce((sum, name) => sum + part(row, name), 0), 2), value: (row) => names.reduce((sum, name) => sum + part(row, name), 0), number: true },
     ], rows, { id: "unit-table", caption: "cycles of each unit" })),
   ]);
@@ -122,17 +122,17 @@ function binding(box, copies, data) {
 
 function plainTable(rows, caption) {
   const names = unique(rows.flatMap((row) => Object.keys(row))).filter((name) => rows.some((row) => typeof row[name] !== "object"));
-  return table(names.map((name) => ({ name, text: (row) => columnFigure(name, row[name]), value: (row) => row[name] })), rows, { id: caption, caption });
+  return table(names.map((name) => ({ name: labelled(name), text: (row) => columnFigure(name, row[name]), value: (row) => row[name] })), rows, { id: caption, caption });
 }
 
 function linkPart(report) {
-  const pairs = (of) => Object.entries(of ?? {}).filter(([, value]) => typeof value !== "object").map(([name, value]) => [name.replaceAll("_", " "), columnFigure(name, value)]);
-  const part = (name, of) => of && el("div", {}, el("h3", {}, name), listed(pairs(of)));
+  const pairs = (of, kind) => Object.entries(of ?? {}).filter(([, value]) => typeof value !== "object").map(([name, value]) => [NAMES.words[`${kind}.${name}`] ?? labelled(name), columnFigure(name, value)]);
+  const part = (name, of, kind) => of && el("div", {}, el("h3", {}, name), listed(pairs(of, kind)));
   const told = (signal) => signal && `${signal.unit}: ${signal.text}, ${signal.count} x`;
   const faults = ({ signal, signals, ...rest }) => ({ ...rest, signal: told(signal) ?? null });
   const lists = [["Incidents", report.incidents], ["Errors that units signalled", report.faults?.signals?.map(told)], ["Faults that cancelled each other", report.faults?.cancelled?.map((pair) => pair.join(" and "))]];
   return [
-    el("div", { class: "grid2" }, part("Link, host to GPU", report.link?.h2d), part("Link, GPU to host", report.link?.d2h), part("Tag queue", report.tag_queue), part("Key of h2d", report.keys?.h2d), part("Key of d2h", report.keys?.d2h), report.faults?.injected > 0 && part("Faults", faults(report.faults)), part("Cost of the run on its host", report.host)),
+    el("div", { class: "grid2" }, part("Link, host to GPU", report.link?.h2d), part("Link, GPU to host", report.link?.d2h), part("Tag queue", report.tag_queue), part("Key of h2d", report.keys?.h2d, "keys"), part("Key of d2h", report.keys?.d2h, "keys"), report.faults?.injected > 0 && part("Faults", faults(report.faults)), part("Cost of the run on its host", report.host)),
     lists.map(([name, items]) => items?.length > 0 && [el("h3", {}, name), el("ul", {}, items.slice(0, 200).map((one) => el("li", {}, one)))]),
     listed([["configuration", el("code", {}, report.config_digest)], ["events", el("code", {}, report.event_digest ?? "none: sampled")]]),
   ];

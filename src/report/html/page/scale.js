@@ -12,21 +12,36 @@ function range(values) {
   return low > high ? [0, 1] : [low, high];
 }
 
+// Names of ticks: with three digits, and as many more as tell them apart.
+function told(ticks, show) {
+  const all = (digits) => ticks.map((value) => show(value, digits));
+  const digits = [3, 4, 5, 6, 8, 10, 12].find((digits) => new Set(all(digits)).size === ticks.length);
+  return all(digits ?? 3);
+}
+
+// How wide a text of a drawing is, in the font that there is.
+const pen = document.createElement("canvas").getContext("2d");
+function textWidth(text) {
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
 function linear(values, from, to, { zero = false, show = number } = {}) {
+  const whole = values.every((value) => Number.isInteger(value) || !Number.isFinite(value));
   let [low, high] = range(values);
   if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
   if (low === high) [low, high] = [low - Math.max(0.5, Math.abs(low) / 10), high + Math.max(0.5, Math.abs(high) / 10)];
   const room = zero ? 0.04 * (high - low) : 0.05 * (high - low);
   [low, high] = [low < 0 || !zero ? low - room : low, high > 0 || !zero ? high + room : high];
   const place = (value) => from + ((value - low) / (high - low)) * (to - from);
-  return { place, ticks: (most) => evenly(low, high, most), show, low, high, usable: Number.isFinite };
+  return { place, ticks: (most) => evenly(low, high, most, whole), show, low, high, usable: Number.isFinite };
 }
 
-// Multiples of 1, 2 or 5 times a power of ten.
-function evenly(low, high, most) {
+// Multiples of 1, 2 or 5 times a power of ten; of counts whole ones.
+function evenly(low, high, most, whole = false) {
   const raw = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= raw) ?? raw;
+  const step = Math.max(whole ? 1 : 0, [1, 2, 5, 10].map((times) => times * power).find((size) => size >= raw) ?? raw);
   const ticks = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9 && ticks.length < 100; value += step) ticks.push(Math.abs(value) < step * 1e-9 ? 0 : value);
   return ticks;
@@ -49,11 +64,4 @@ function logarithmic(values, from, to, { base = 10, show = number } = {}) {
     return all.filter((_, place) => place % step === 0);
   };
   return { place, ticks, show, low, high, usable: (value) => Number.isFinite(value) && value > 0 };
-}
-
-// Names side by side.
-function ordinal(names, from, to) {
-  const places = new Map(names.map((name, place) => [name, place]));
-  const step = (to - from) / Math.max(1, names.length);
-  return { place: (name) => from + (places.get(name) + 0.5) * step, ticks: (most) => names.filter((_, place) => place % Math.ceil(names.length / Math.max(1, most)) === 0), show: String, usable: (name) => places.has(name) };
 }

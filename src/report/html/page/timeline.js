@@ -120,8 +120,8 @@ function timelines(box, bands, id) {
     const track = find(band, place);
     const own = track.slices[at];
     const next = own.follows && find(band, own.follows[0]);
-    const waits = next?.slices[own.follows[1]] ? `\nwaits for ${next.name}: ${next.slices[own.follows[1]].label.replaceAll("_", " ")}` : "";
-    return `${track.name}: ${own.label.replaceAll("_", " ")} (${own.state})\n${time(own.start_ps, 7)} to ${time(own.end_ps, 7)}, ${time(own.end_ps - own.start_ps)}${waits}`;
+    const waits = next?.slices[own.follows[1]] ? `\nwaits for ${next.name}: ${stateLabel(next.slices[own.follows[1]].label)}` : "";
+    return `${track.name}: ${stateLabel(own.label)} (${own.state})\n${time(own.start_ps, 7)} to ${time(own.end_ps, 7)}, ${time(own.end_ps - own.start_ps)}${waits}`;
   }
 
   function describe() {

@@ -2,7 +2,7 @@
 
 use super::{
     layout::{LEFT, RIGHT, WIDTH},
-    legend::colour,
+    legend::named,
 };
 use crate::{
     replay::{Mark, Ns, Span},
@@ -29,7 +29,13 @@ pub(super) fn shares(spans: &[(Mark, Span)], marks: &[Mark], columns: Columns, h
 }
 
 /// The areas, from the highest to the lowest, so that each covers what of those behind it does not show.
-pub(super) fn areas(drawing: &mut Drawing, areas: &[Vec<usize>], (marks, columns, low): (&[Mark], Columns, usize)) {
+/// What each says, `says` knows.
+pub(super) fn areas(
+    drawing: &mut Drawing,
+    areas: &[Vec<usize>],
+    (marks, columns, low): (&[Mark], Columns, usize),
+    says: impl Fn(Mark) -> String,
+) {
     let place = |column: usize| (LEFT + column * (WIDTH - LEFT - RIGHT) / columns.count()) as f64;
     for (area, mark) in areas.iter().zip(marks).rev() {
         if area.iter().all(|up| *up == 0) {
@@ -48,7 +54,8 @@ pub(super) fn areas(drawing: &mut Drawing, areas: &[Vec<usize>], (marks, columns
             steps.extend([last, low as f64].map(|up| Step::Line(place(columns.count()), up)));
         }
         steps.push(Step::Close);
-        drawing.path(steps, Paint::fill(colour(*mark)));
+        drawing.path(steps, Paint::fill(named(*mark).1));
+        drawing.hints.insert(drawing.items.len() - 1, says(*mark));
     }
 }
 

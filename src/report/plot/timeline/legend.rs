@@ -7,6 +7,7 @@ use super::{
 use crate::{
     replay::{Mark, Ns},
     report::{
+        names,
         plot::drawing::{Anchor, BLACK, Colour, Drawing, Paint, Stroke},
         replay::time,
     },
@@ -15,32 +16,12 @@ use crate::{
 /// The line at the end of a run.
 pub(super) const END: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: &[4.0, 3.0] };
 
-/// Colours that are distinguished by people who do not see red and green apart as well (Okabe and Ito), and grey.
-pub(super) const fn colour(mark: Mark) -> Colour {
-    match mark {
-        Mark::Holds => BLACK,
-        Mark::Copies => Colour(0x00, 0x72, 0xb2),
-        Mark::Launches => Colour(0xe6, 0x9f, 0x00),
-        Mark::Waits => Colour(0x00, 0x9e, 0x73),
-        Mark::OtherCalls | Mark::OtherWork => Colour(0x8c, 0x8c, 0x8c),
-        Mark::Kernels => Colour(0xd5, 0x5e, 0x00),
-        Mark::H2d => Colour(0x56, 0xb4, 0xe9),
-        Mark::D2h => Colour(0xcc, 0x79, 0xa7),
-    }
-}
+const GREY: Colour = Colour(0x8c, 0x8c, 0x8c);
 
-const fn words(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Holds => "copies that hold it",
-        Mark::Copies => "other copies",
-        Mark::Launches => "launches and fills",
-        Mark::Waits => "waits for the GPU",
-        Mark::OtherCalls => "other calls",
-        Mark::Kernels => "kernels",
-        Mark::H2d => "h2d copies",
-        Mark::D2h => "d2h copies",
-        Mark::OtherWork => "fills, copies on the GPU",
-    }
+/// Its label and its colour; grey for what has none of its own.
+pub(super) fn named(mark: Mark) -> (&'static str, Colour) {
+    let (label, number) = names::nth("operation", mark as usize);
+    (label, number.map_or(GREY, names::colour))
 }
 
 /// What each colour and each line means, below `top`; a column of pixels is so long.
@@ -50,8 +31,9 @@ pub(super) fn legend(drawing: &mut Drawing, part: Part, column: Ns, top: usize) 
         drawing.text(((LEFT - 8) as f64, low), Anchor::End, who);
         for (place, mark) in marks.iter().copied().enumerate() {
             let left = (LEFT + place * 180) as f64;
-            drawing.rectangle((left, low - 10.0), (left + 12.0, low + 2.0), Paint::fill(colour(mark)));
-            drawing.text((left + 18.0, low), Anchor::Start, words(mark));
+            let (label, colour) = named(mark);
+            drawing.rectangle((left, low - 10.0), (left + 12.0, low + 2.0), Paint::fill(colour));
+            drawing.text((left + 18.0, low), Anchor::Start, label);
         }
         low += LINE as f64;
     }

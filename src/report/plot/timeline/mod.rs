@@ -12,7 +12,7 @@ mod layout;
 mod legend;
 
 use super::{
-    axis::{Axis, tick},
+    axis::Axis,
     columns::Columns,
     drawing::{Anchor, BLACK, Colour, Drawing, GRID, Paint, Stroke, Text, cut},
 };
@@ -22,7 +22,7 @@ use crate::{
 };
 use areas::{areas, shares};
 use layout::{BETWEEN, GPU, LEFT, LINE, RIGHT, THREAD, TOP, WIDTH, across};
-use legend::{END, legend};
+use legend::{END, legend, named};
 
 /// Places of areas that are drawn at most, which bounds the file: some 9 bytes each.
 const PLACES: usize = 25_000;
@@ -90,11 +90,11 @@ fn axis(drawing: &mut Drawing, part: Part, end: Ns, bottom: usize) {
         _ => ("s", 1e9),
     };
     let low = bottom as f64;
-    let axis = Axis { low: 0.0, high: end as f64 / each, logarithmic: false };
-    for value in axis.ticks(false) {
+    let axis = Axis { low: 0.0, high: end as f64 / each, logarithmic: false, whole: false };
+    for (value, name) in axis.named(false) {
         let place = across(end, value * each);
         drawing.lines(&[(place, TOP as f64), (place, low)], Stroke::solid(GRID, 1.0));
-        drawing.text((place, low + 16.0), Anchor::Middle, &tick(value, false));
+        drawing.text((place, low + 16.0), Anchor::Middle, &name);
     }
     let from = if part == Part::Step { "step" } else { "first operation" };
     let label = format!("Time from the start of the {from} ({unit})");
@@ -123,13 +123,18 @@ fn band(drawing: &mut Drawing, run: &Run<'_>, columns: Columns, top: usize) {
         let high = row_height(row.owner);
         low += high + BETWEEN;
         let at = ((LEFT - 8) as f64, (low - (high - 8) / 2) as f64);
-        drawing.text(at, Anchor::End, &row_name(row.owner, run));
+        let row_name = row_name(row.owner, run);
+        drawing.text(at, Anchor::End, &row_name);
         drawing.rectangle((LEFT as f64, (low - high) as f64), (ends, low as f64), Paint::fill(EMPTY));
         let marks: &[Mark] = match &row.owner {
             Owner::Thread(_) => &Mark::HOST,
             Owner::Gpu(_, mark) => std::slice::from_ref(mark),
         };
-        areas(drawing, &shares(&row.marks, marks, columns, high), (marks, columns, low));
+        let says = |mark: Mark| {
+            let spans = row.marks.iter().filter(|(of, _)| *of == mark).map(|(_, span)| span.end - span.start);
+            format!("{name}, {row_name}: {}, {}", named(mark).0, time(spans.sum()))
+        };
+        areas(drawing, &shares(&row.marks, marks, columns, high), (marks, columns, low), says);
     }
     drawing.lines(&[(ends, first as f64), (ends, low as f64)], END);
 }
@@ -151,7 +156,7 @@ fn row_name(owner: Owner, run: &Run<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{legend::colour, *};
+    use super::{legend::named, *};
     use crate::{
         replay::{Row, Span},
         report::plot::{
@@ -209,7 +214,7 @@ mod tests {
             assert!((0.0..=drawing.width).contains(&x) && (0.0..=drawing.height).contains(&y), "{x}, {y}");
         }
         // The last nanosecond of 1.5 ms is a pixel in the last column.
-        let paint = Paint::fill(colour(Mark::Kernels));
+        let paint = Paint::fill(named(Mark::Kernels).1);
         let kernels = drawing
             .items
             .iter()

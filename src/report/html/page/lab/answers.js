@@ -1,37 +1,12 @@
 // What is answered on a side: figures, where the time goes, what limits, costs, the curve, and the commands that say the same.
 
-const STAGES = {
-  cipher: "the CPU seals or opens it",
-  staging: "it waits in staging",
-  submission: "the driver submits it",
-  link: "its TLPs go over the link",
-  engine: "the engine of the copy engine",
-  tag: "its tag is checked",
-  release: "it is released",
-};
-
 // The question that fills each part.
-const ANSWERED_BY = { limit: "run", path: "path", cost: "describe", curve: "curve" };
+const ANSWERED_BY = { levers: "levers", limit: "run", path: "path", cost: "describe", curve: "curve" };
 
 const CLOCK = {
   closes: "The clock closes, with wires",
   marginal: "The clock is marginal: the slowest stage fits its period without wires, not with them",
 };
-
-// Marks the chosen size in a plot over sizes, by the texts below its axis. Nothing is marked where they do not say enough.
-function mark(picture, chosen) {
-  const ticks = [...picture.querySelectorAll("text")].map((text) => [readSize(text.textContent), Number(text.getAttribute("x")), Number(text.getAttribute("y"))]).filter(([size, x]) => size !== null && x > 0);
-  const low = Math.max(...ticks.map(([, , y]) => y));
-  const axis = ticks.filter(([, , y]) => y === low);
-  // The frame is the largest mark above the texts of the axis.
-  const boxes = [...picture.querySelectorAll("path")].map((path) => path.getBBox()).filter((box) => box.y + box.height < low);
-  const frame = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0];
-  if (axis.length < 2 || !frame) return;
-  const [[from, left], [to, right]] = [axis[0], axis.at(-1)];
-  const x = left + ((right - left) * Math.log(chosen / from)) / Math.log(to / from);
-  if (!Number.isFinite(x)) return;
-  picture.append(sv("line", { class: "chosen-size", x1: x, x2: x, y1: frame.y, y2: frame.y + frame.height, stroke: "#000", "stroke-dasharray": "3 3" }));
-}
 
 // A part of the answers: a heading, and what is filled in when it is known.
 function answerPart(heading) {
@@ -39,9 +14,9 @@ function answerPart(heading) {
   return { body, box: el("div", { hidden: true }, el("h3", {}, heading), body) };
 }
 
-// `relax(path, value)` sets a parameter.
-function answers(name, relax) {
-  const parts = { limit: answerPart("Who is busiest, and what limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
+// `relax(path, value)` sets a parameter, `use(lever)` makes a change that was tried.
+function answers(name, relax, use) {
+  const parts = { levers: answerPart("What to change"), limit: answerPart("Who is busiest, and what limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
   const tiles = el("div", { class: "tiles fresh" });
   const said = el("p", { class: "state", role: "status", "aria-live": "polite" });
   const failed = el("p", { class: "notice bad", role: "alert", hidden: true });
@@ -59,15 +34,40 @@ function answers(name, relax) {
   function drawTiles({ copies, tag_queue: tags, sampled }) {
     const copy = copies[0];
     const within = sampled?.confidence ? ` (±${number((50 * (sampled.high - sampled.low)) / sampled.high, 2)} %)` : "";
-    shown = { rate: copy.gb_per_s, time: copy.end_ps - copy.start_ps, first: copy.first_verified_at_ps, exposure: tags.exposure_ps };
+    shown = { ...shown, rate: copy.gb_per_s, time: copy.end_ps - copy.start_ps, first: copy.first_verified_at_ps, exposure: tags.exposure_ps };
     tiles.replaceChildren(
+      figure("…", "cost of CC", true),
       figure(`${copy.gb_per_s.toFixed(3)} GB/s${within}`, "rate", true),
       figure(time(shown.time), "time of the copy"),
       figure(copy.first_verified_at_ps === null ? "no tags" : time(copy.first_verified_at_ps), "first message verified"),
       figure(tags.exposure_ps === 0 ? "none" : time(tags.exposure_ps), "longest exposure of unverified plaintext"),
       figure(String(copy.messages), copy.messages === 1 ? "message" : "messages"),
     );
+    if (shown.off) drawOff(shown.off);
     if (!copy.delivered) tiles.append(figure("not delivered", copy.reason ?? "the copy"));
+  }
+
+  // What CC costs this copy: `off` is its rate without, null where it runs without.
+  function drawOff(off) {
+    shown.off = off;
+    const tile = tiles.querySelector('[data-figure="cost of CC"]');
+    if (!tile) return;
+    const factor = off / shown.rate;
+    tile.textContent = off === null ? "CC is off" : factor > 2 ? `${number(factor, 3)} ×` : percent(Math.max(0, factor - 1));
+    tile.nextSibling.textContent = off === null ? "this copy is not sealed" : `slower with CC: ${number(off, 3)} GB/s without`;
+  }
+
+  // What was tried, the best first: { words, rate, use }; null where nothing is sealed.
+  function drawLevers(tried, waits) {
+    parts.levers.box.hidden = !tried;
+    parts.levers.body.setAttribute("aria-busy", "false");
+    if (!tried) return;
+    const best = tried.filter((one) => one.rate > 1.01 * shown.rate).sort((a, b) => b.rate - a.rate).slice(0, 5);
+    const line = (one) => [el("button", { type: "button", class: "link", "aria-label": `try ${one.words}`, click: () => use(one) }, one.words), `${number(one.rate, 3)} GB/s`, times(Number((one.rate / shown.rate).toPrecision(3)))];
+    fill(parts.levers,
+      best.length > 0 && table("what to change", ["works on today's GPU", "rate", "as fast"], best.map(line), { id: `levers-${name}` }),
+      el("p", { class: "soft" }, waits ? "Designs are being tried…" : best.length > 0 ? `Each was simulated by itself: choose one to make it. ${plural(tried.length - best.length, "other")} gain 1 % at most.` : `Nothing of what works on today's GPU gains more than 1 %; ${plural(tried.length, "change")} tried.`));
+    parts.levers.body.setAttribute("aria-busy", String(waits));
   }
 
   function drawLimit({ copies: [{ busiest, limited_by: words, limited_by_parts: found }] }) {
@@ -80,40 +80,46 @@ function answers(name, relax) {
     if (!message) return fill(parts.path, el("p", { class: "soft" }, "Nothing is sealed here."));
     const whole = message.end_ps - message.start_ps;
     const steps = message.stages.map(({ stage, start_ps: from, end_ps: to }) => ({ stage, from: from - message.start_ps, long: to - from }));
-    const rects = steps.map(({ stage, from, long }) => sv("rect", { x: (1000 * from) / whole, y: 0, width: Math.max((1000 * long) / whole, 1), height: 20, fill: category(stage) }, sv("title", {}, `${stage}: ${time(long)}`)));
+    const rects = steps.map(({ stage, from, long }) => sv("rect", { x: (1000 * from) / whole, y: 0, width: Math.max((1000 * long) / whole, 1), height: 20, fill: category(stage) }, sv("title", {}, `${label(stage, "stage")}: ${time(long)}`)));
     const swatch = (stage) => sv("svg", { width: 12, height: 12, "aria-hidden": "true" }, sv("rect", { width: 12, height: 12, fill: category(stage) }));
     const [, size] = /--copy \w+:([^:\s]+)/.exec(command) ?? [];
-    const next = freed && `With ${freed.parameter} as good as free this copy would take ${time(freed.simulated_ps)}.`;
+    const next = freed && readSize(size ?? "") === shown.bytes && `With ${freed.parameter} as good as free this copy would take ${time(freed.simulated_ps)}.`;
     fill(parts.path,
       sv("svg", { class: "stages", viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": `stages of a message of ${bytes(message.bytes)}` }, rects),
-      table(`stages of a message of ${bytes(message.bytes)}`, ["stage", "time", "of the message"], steps.map(({ stage, long }) => [[swatch(stage), ` ${stage}: ${STAGES[stage] ?? ""}`], time(long), percent(long / whole)])),
-      el("p", { class: "soft" }, `First message, ${bytes(message.bytes)}, of a copy of ${size ?? "this size"}. ${next ?? ""}`));
+      table(`stages of a message of ${bytes(message.bytes)}`, ["stage", "time", "of the message"], steps.map(({ stage, long }) => [[swatch(stage), ` ${label(stage, "stage")}`], time(long), percent(long / whole)])),
+      el("p", { class: "soft" }, `First message, ${bytes(message.bytes)}, of a copy of ${size ?? "this size"}. ${next || ""}`));
   }
 
   function drawCost({ cost, clock_stages: stages }, compared) {
     const range = (low, high) => (low === null || low === undefined ? "not known" : `${number(low, 3)} to ${number(high, 3)} kGE`);
     const lines = [
-      [plural(cost.engines), range(cost.area_kge_low, cost.area_kge_high)],
+      [plural(cost.engines, "engine"), range(cost.area_kge_low, cost.area_kge_high)],
       ["tag queue and quarantine, as SRAM", range(cost.storage_sram_kge_low, cost.storage_sram_kge_high)],
       ["all", range(cost.area_total_kge_low, cost.area_total_kge_high)],
     ];
     const energies = compared && [["engines", compared.engines_pj], ["buffers", compared.buffers_pj], ["link", compared.link_pj], ["memory", compared.memory_pj], ["all", compared.energy_pj]].filter(([, value]) => value !== null && value !== undefined);
     const closes = cost.does_not_close ? `The clock does not close: ${cost.does_not_close}` : `${CLOCK[cost.clock] ?? "The clock is not known"}${stages?.length ? `; slowest stage ${Math.max(...stages.map((one) => one.ps_wired))} ps with wires` : ""}.`;
     fill(parts.cost, el("p", {}, closes), cost.missing && el("p", { class: "notice" }, cost.missing), table("area", ["area", ""], lines),
-      energies?.length > 0 && table("energy of the copy", ["energy of the copy", ""], energies.map(([what, pj]) => [what, `${number(pj / 1e6, 4)} uJ`])));
+      energies?.length > 0 && table("energy of the copy", ["energy of the copy", ""], energies.map(([what, pj]) => [what, `${number(pj / 1e6, 4)} µJ`])));
   }
 
-  const plural = (engines) => `${engines} ${engines === 1 ? "engine" : "engines"}`;
-
-  function drawCurve(compared, svg, state) {
+  function drawCurve(compared, state) {
     const at = (design) => design.copies.find((copy) => copy.bytes === state.bytes);
     const lines = compared.designs.map((design) => [design.name, at(design)]).filter(([, copy]) => copy).map(([design, copy]) => [design, `${copy.gb_per_s.toFixed(3)}`, `${number(copy.speedup_over_h100_cc, 3)}`, copy.exposure_ps ? time(copy.exposure_ps) : "none", copy.energy_pj ? `${number(copy.energy_pj / state.bytes, 3)}` : ""]);
-    const drawn = picture(svg, "rate by the size of a copy; the table gives the chosen size", "plot", write(state));
-    fill(parts.curve, drawn,
+    const drawing = el("figure", { class: "chart", id: `curve-${name}` });
+    const files = filesOf("plot", write(state));
+    fill(parts.curve, drawing, el("ul", { class: "legend" }, compared.designs.map((design, place) => el("li", {}, shapeSwatch(look(place)), design.name))), el("p", {}, files),
       el("p", {}, `At ${bytes(state.bytes)}:`),
       table("designs at the chosen size", ["design", "GB/s", "over h100-cc", "exposure", "pJ/B"], lines),
       compared.skipped.length > 0 && el("p", { class: "soft" }, `Not compared: ${compared.skipped.map((one) => `${one.name}: ${one.reason}`).join("; ")}`));
-    mark(drawn.querySelector("svg"), state.bytes);
+    const sizes = unique(compared.designs.flatMap((design) => design.copies.map((copy) => copy.bytes)));
+    const point = (design) => (copy) => ({ x: copy.bytes, y: copy.gb_per_s, label: `${design.name}, ${bytes(copy.bytes)}: ${number(copy.gb_per_s, 3)} GB/s`, key: `${design.name} ${copy.bytes}` });
+    chart(drawing, () => ({
+      label: "rate by the size of a copy", xLabel: "size of a copy", yLabel: labelled("gb_per_s"), height: 320,
+      series: compared.designs.map((design, place) => ({ name: design.name, look: look(place), line: true, points: design.copies.map(point(design)) })),
+      x: (from, to) => logarithmic(sizes, from, to, { base: 2, show: bytes }), y: (from, to) => logarithmic(compared.designs.flatMap((design) => design.copies.map((copy) => copy.gb_per_s)), from, to),
+      under: ({ svg, x }) => svg.append(sv("line", { class: "rule chosen-size", x1: x.place(state.bytes), x2: x.place(state.bytes), y1: MARGIN.top, y2: 320 - MARGIN.bottom })),
+    }));
   }
 
   function drawCommands(state) {
@@ -136,30 +142,33 @@ function answers(name, relax) {
       box.setAttribute("aria-busy", "false");
       said.textContent = words;
     },
+    // What was answered stays, and is said to be of the state before.
     fail(words) {
       box.setAttribute("aria-busy", "false");
-      said.textContent = "";
+      box.classList.add("stale");
+      said.textContent = tiles.childElementCount > 0 ? "The answers below are those from before this change." : "";
       failed.textContent = words;
       failed.hidden = false;
-      shown = {};
-      commands.clear();
-      tiles.replaceChildren();
-      Object.values(parts).forEach((one) => { one.box.hidden = true; });
     },
     // Says why the curve of a state is not known.
     noCurve(words) {
       commands.delete("curve");
       fill(parts.curve, el("p", { class: "soft", "data-curve": "none" }, words));
     },
-    // An answer to a question on a state; `more` is the picture of a curve.
-    show(question, { command, answer }, state, more) {
+    levers: drawLevers,
+    uncovered: () => drawOff(null),
+    // An answer to a question on a state.
+    show(question, { command, answer }, state) {
       failed.hidden = true;
-      commands.set(question === "quick" ? "run" : question, command);
+      box.classList.remove("stale");
+      shown.bytes = state.bytes;
+      if (question !== "off") commands.set(question === "quick" ? "run" : question, command);
       if (question === "quick" || question === "run") drawTiles(answer);
       if (question === "run") drawLimit(answer);
       if (question === "path") drawPath(answer, command);
       if (question === "describe") drawCost(answer, null);
-      if (question === "curve") drawCurve(answer, more, state);
+      if (question === "curve") drawCurve(answer, state);
+      if (question === "off") drawOff(answer.copies[0].gb_per_s);
       drawCommands(state);
     },
     cost: drawCost,

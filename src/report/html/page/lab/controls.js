@@ -2,7 +2,7 @@
 
 const LEAST = 12;
 const MOST = 40;
-const CC = [["", "as the machine"], ["on", "on"], ["off", "off"]];
+const CC = [["", "Machine default"], ["on", "on"], ["off", "off"]];
 
 // The controls of a state, which they change in place before they call `changed`.
 function controls(name, { shipped, offered }, state, changed) {
@@ -16,8 +16,9 @@ function controls(name, { shipped, offered }, state, changed) {
   });
   machine.querySelector("select").setAttribute("aria-label", `machine of ${name}`);
 
+  const gains = new Map();
   const known = of("design").map((one) => ({ name: one, summary: summary.get(one) ?? "" }));
-  const chips = designChips(`designs of ${name}`, { add: "lay a design over it", id: `design-${name}` }, known, () => state.designs, changed);
+  const chips = designChips(`designs of ${name}`, { id: `design-${name}`, gains }, known, () => state.designs, changed);
 
   const radio = (group, [value, label], now, set) => {
     const button = el("button", { type: "button", class: "chip", "aria-pressed": String(now() === value), "data-value": value, click: () => { set(value); draw(); changed(); } }, label);
@@ -56,9 +57,15 @@ function controls(name, { shipped, offered }, state, changed) {
   draw();
   return {
     draw,
+    // How many times as fast as today's path each design is.
+    gains(all) {
+      gains.clear();
+      all.forEach(([name, gain]) => gains.set(name, gain));
+      if (document.activeElement?.id !== `design-${name}`) chips.draw();
+    },
     box: [
       part("Machine", machine, said),
-      part("Designs over it", chips.box),
+      part("Designs", chips.box),
       part("Confidential computing", cc),
       part("Copy", el("div", { class: "row" }, direction, memory), el("div", { class: "row" }, slide, size), wrong),
     ],

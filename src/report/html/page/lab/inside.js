@@ -12,9 +12,9 @@ function inside({ now }) {
       failed.textContent = error.message;
       failed.hidden = false;
     }
-  } }, "Begin a run of A, paused");
+  } }, "Start A, paused");
   return {
-    box: el("section", { id: "inside-view", "aria-label": "inside a run" }, el("p", {}, "Queues, units and messages of a run with all its bytes, from message to message. It is the page of ", el("code", {}, "sealsim run --live"), "; only recording is left out. A run that is begun ends the one before."), begin, failed, frame),
+    box: el("section", { id: "inside-view", "aria-label": "inside a run" }, el("p", {}, "Queues, units and messages of a run with all its bytes, from message to message. It is the page of ", el("code", {}, "sealsim run --live"), ". A run that is begun ends the one before."), begin, failed, frame),
     begin() {},
     leave() {},
   };

@@ -14,13 +14,23 @@ function keep(states) {
 
 function tabs(shown, views) {
   const panel = el("div", { role: "tabpanel", id: "panel" });
-  const buttons = VIEWS.map(([name, label]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, class: "chip", "aria-controls": "panel", click: () => show(name) }, label));
+  const buttons = VIEWS.map(([name, label]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, class: "chip", "aria-controls": "panel", click: () => show(name), keydown: rove }, label));
   let current = null;
+  // Arrows move between tabs, of which one is in the order of the keyboard.
+  function rove(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = event.key === "Home" ? 0 : event.key === "End" ? VIEWS.length - 1 : step && (buttons.indexOf(event.target) + step + VIEWS.length) % VIEWS.length;
+    if (at === undefined) return;
+    event.preventDefault();
+    show(VIEWS[at][0]);
+    buttons[at].focus();
+  }
   const show = (name) => {
     current?.leave();
     current = views[name] ??= VIEWS.find(([one]) => one === name)[2](views.given);
     buttons.forEach((button) => {
       button.setAttribute("aria-selected", String(button.id === `tab-${name}`));
+      button.setAttribute("tabindex", button.id === `tab-${name}` ? 0 : -1);
     });
     panel.setAttribute("aria-labelledby", `tab-${name}`);
     panel.replaceChildren(current.box);
@@ -40,6 +50,9 @@ async function begin() {
     tabs(VIEWS.some(([name]) => name === kept.view) ? kept.view : choices.program && !location.hash.includes("A=") ? "program" : "path", { given: { choices, fields, kept, keep, now: () => kept } });
   };
   window.addEventListener("hashchange", restore);
+  // The address is the state: a link within the page must not change it.
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); main.scrollIntoView(); });
+  window.addEventListener("scroll", hideTip, { passive: true });
   restore();
 }
 

@@ -10,8 +10,14 @@ function table(caption, head, lines, { text = [0], id = null } = {}) {
 
 // A picture that the program has drawn, with links to it as files, and to the page of --report. `query` is its state.
 function picture(svg, label, name, query) {
-  return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, drawn(svg, "img", label)),
-    el("p", {}, [["SVG", "svg"], ["PDF", "pdf"], ["report (HTML)", "html"]].flatMap(([words, ending]) => [fileLink(`${name}.${ending}`, query, words), " "])));
+  const picture = drawn(svg, "group", label);
+  marksOf(picture);
+  return el("div", {}, el("div", { class: "plot", tabindex: 0, role: "region", "aria-label": "plot" }, picture), el("p", {}, filesOf(name, query)));
+}
+
+// Links to a picture as files, and to the page of --report.
+function filesOf(name, query) {
+  return [["SVG", "svg"], ["PDF", "pdf"], ["report (HTML)", "html"]].flatMap(([words, ending]) => [fileLink(`${name}.${ending}`, query, words), " "]);
 }
 
 function fileLink(name, query, words) {
@@ -24,15 +30,24 @@ function commandOf(question, text) {
   return el("div", { class: "command" }, el("pre", { "data-command": question }, text), copy);
 }
 
-// Chips of designs, which can be taken away, and a list of those that can be added. `known` are { name, summary }.
-function designChips(label, { add, id = null }, known, chosen, changed) {
+// Designs in groups: [heading, designs].
+function grouped(known) {
+  const of = (name) => NAMES.words[`design.${name}`];
+  const groups = [...NAMES.groups.map(([group, heading]) => [heading, known.filter((one) => of(one.name) === group)]), ["Your own", known.filter((one) => !of(one.name))]];
+  return groups.filter(([, designs]) => designs.length > 0);
+}
+
+// Chips of designs, which can be taken away, and a list of those that can be added. `known` are { name, summary }; `gains` says how many times as fast as
+// today's path each is, once that is known.
+function designChips(label, { id = null, gains = new Map() }, known, chosen, changed) {
   const box = el("div", { class: "row", role: "group", "aria-label": label });
   const summary = (name) => known.find((one) => one.name === name)?.summary ?? "";
   const draw = () => {
     const chip = (design, at) => el("button", { type: "button", class: "chip laid", "aria-pressed": "true", title: summary(design), "aria-label": `take away ${design}`, click: () => { chosen().splice(at, 1); draw(); changed(); } }, design);
-    const more = el("select", { id, "aria-label": add, change: () => { if (more.value) { chosen().push(more.value); draw(); changed(); } } },
-      el("option", { value: "" }, `${add}…`),
-      known.filter((one) => !chosen().includes(one.name)).map((one) => el("option", { value: one.name }, `${one.name}: ${shortened(one.summary)}`)));
+    const gain = (name) => (gains.has(name) ? ` (${number(gains.get(name), 3)} × today)` : "");
+    const more = el("select", { id, "aria-label": `add design to ${label}`, change: () => { if (more.value) { chosen().push(more.value); draw(); changed(); } } },
+      el("option", { value: "" }, "Add design…"),
+      grouped(known.filter((one) => !chosen().includes(one.name))).map(([heading, designs]) => el("optgroup", { label: heading }, designs.map((one) => el("option", { value: one.name }, `${one.name}${gain(one.name)}: ${shortened(one.summary)}`)))));
     box.replaceChildren(...chosen().map(chip), more);
   };
   draw();

@@ -1,7 +1,7 @@
 // The path of a copy: one or two states, which are asked for one question after the other, the quick ones first.
 
 const SETTLE = 40;
-const QUESTIONS = ["quick", "describe", "run", "path", "curve"];
+const QUESTIONS = ["quick", "off", "describe", "levers", "run", "path", "curve", "designs"];
 
 // The view. `kept` holds the states of its sides as queries, and `keep` is told of each change.
 function paths({ choices, fields, kept, keep }) {
@@ -12,14 +12,14 @@ function paths({ choices, fields, kept, keep }) {
   let timer = null;
 
   function side(name, state) {
-    const one = { name, state, todo: new Set(QUESTIONS), described: null };
+    const one = { name, state, todo: new Set(QUESTIONS), described: null, sealed: true, tried: [] };
     const set = (path, value) => {
       if (value === null) state.set.delete(path);
       else state.set.set(path, value);
       changed(one);
     };
-    one.answers = answers(name, (path, value) => { set(path, value); one.parameters.refill(state); });
-    one.parameters = parameters(name, fields, set);
+    one.answers = answers(name, (path, value) => { set(path, value); one.parameters.refill(state); }, (lever) => { lever.use(state); one.parameters.refill(state); one.controls.draw(); changed(one); });
+    one.parameters = parameters(name, fields, choices.libraries, set);
     one.parameters.refill(state);
     one.controls = controls(name, choices, state, () => changed(one));
     one.heading = el("small", {});
@@ -46,10 +46,10 @@ function paths({ choices, fields, kept, keep }) {
           await ask(one, question, signal);
         } catch (error) {
           if (signal.aborted) return;
-          if (question === "curve") {
-            one.todo.delete(question);
-            one.answers.noCurve(error.message);
-          } else refuse(one, error);
+          one.todo.delete(question);
+          if (question === "curve") one.answers.noCurve(error.message);
+          else if (question === "designs") one.answers.levers(one.tried, false);
+          else if (question !== "off") refuse(one, error);
         }
         if (signal.aborted) return;
         compare();
@@ -59,31 +59,73 @@ function paths({ choices, fields, kept, keep }) {
   }
 
   async function ask(one, question, signal) {
-    const query = write(one.state);
+    if (question === "levers") return tryLevers(one, signal);
+    const asked = { off: { ...one.state, cc: "off" }, designs: { ...one.state, designs: [] } }[question] ?? one.state;
+    const query = write(asked);
     const begun = performance.now();
-    const found = await fetched(`${question}?${query}`, "json", signal);
-    const picture = question === "curve" ? await fetched(`plot.svg?${query}`, "text", signal) : null;
+    if (["off", "designs"].includes(question) && !one.sealed) {
+      one.todo.delete(question);
+      return one.answers.uncovered();
+    }
+    const found = await fetched(`${{ off: "quick" }[question] ?? question}?${query}`, "json", signal);
     if (signal.aborted) return;
     one.todo.delete(question);
-    one.answers.show(question, found, one.state, picture);
+    if (question === "quick") one.sealed = found.answer.confidential_computing;
+    if (question === "designs") return compareDesigns(one, found.answer);
+    one.answers.show(question, found, one.state);
     const long = Math.round(performance.now() - begun);
     const sampled = found.command.includes("--sample") ? "sampled" : "all of it simulated";
     if (question === "quick") one.answers.ready(`A first answer after ${long} ms, ${sampled}; what limits it is being measured.`);
+    if (question === "run") one.parameters.moving(found.answer.copies[0].limited_by_parts?.best.map((best) => best.parameter) ?? []);
     if (question === "run") one.answers.ready(`Refined after ${long} ms: ${sampled}, limits measured.`);
     if (question === "describe") describe(one, found.answer);
     if (question === "curve") one.answers.cost(one.described, found.answer.designs.find((design) => design.config_digest === one.described?.digest)?.copies.find((copy) => copy.bytes === one.state.bytes));
+  }
+
+  // What can be changed without another GPU, by itself: each library that was measured on this core, and pinned memory.
+  function leversOf({ state, described }) {
+    const [core, own] = ["cpu.core", "cipher.library"].map((path) => state.set.get(path) ?? described.parameters.find((one) => one.path === path)?.value);
+    const libraries = choices.libraries.filter(([of, library]) => of === core && own && library > own).map(([, library]) => ({ words: `cipher.library=${library}`, use: (state) => state.set.set("cipher.library", library) }));
+    const pinned = state.memory === "pageable" ? [{ words: "pinned memory", use: (state) => { state.memory = "pinned"; } }] : [];
+    return [...libraries, ...pinned];
+  }
+
+  async function tryLevers(one, signal) {
+    const tried = [];
+    for (const lever of one.sealed ? leversOf(one) : []) {
+      const state = copyOf(one.state);
+      lever.use(state);
+      const { answer } = await fetched(`quick?${write(state)}`, "json", signal);
+      if (signal.aborted) return;
+      tried.push({ ...lever, rate: answer.copies[0].gb_per_s });
+    }
+    one.todo.delete("levers");
+    one.tried = tried;
+    one.answers.levers(one.sealed ? tried : null, one.todo.has("designs"));
+  }
+
+  const summaryOf = (name) => choices.shipped.find((one) => one.name === name)?.summary ?? "";
+
+  // Each design over the machine without any. Those that today's GPU can have are changes as well, but for those whose user seals the data: they are
+  // compared with another path.
+  function compareDesigns(one, { designs }) {
+    one.controls.gains(designs.map((design) => [design.name, design.copies[0].speedup_over_h100_cc]));
+    const can = one.state.designs.length > 0 ? [] : designs.filter((design) => NAMES.words[`design.${design.name}`] === "today" && design.confidential_computing && design.baseline === "h100-cc" && !design.name.startsWith("h100-cc"));
+    one.answers.levers([...one.tried, ...can.map(({ name, copies }) => ({ words: `${name}: ${shortened(summaryOf(name))}`, rate: copies[0].gb_per_s, use: (state) => state.designs.push(name) }))], false);
   }
 
   function describe(one, description) {
     one.described = description;
     const base = [one.state.machine, ...one.state.designs, one.state.cc].join(" ");
     one.parameters.describe({ ...description, base }, one.state);
-    one.heading.textContent = [description.name, ...[...one.state.set].map(([path, value]) => `${path}=${value}`)].join(", ");
+    const { state } = one;
+    one.heading.textContent = [description.name, `CC ${one.sealed ? "on" : "off"}`, `${state.direction} ${sizeText(state.bytes)} ${state.memory}`, ...[...state.set].map(([path, value]) => `${path}=${value}`)].join(", ");
   }
 
   function refuse(one, error) {
     one.todo.clear();
     one.answers.fail(error.message);
+    one.parameters.refused(error.message);
     document.documentElement.dataset.ready = "yes";
   }
 
@@ -97,7 +139,7 @@ function paths({ choices, fields, kept, keep }) {
     const line = (label, one, other, show) => el("tr", {}, el("th", { scope: "row" }, label), cell(one, show), cell(other, show), el("td", { class: "number" }, one > 0 && other > 0 ? `× ${number(other / one, 3)}` : ""));
     const says = changes.map(([what, one, other]) => `${what}: ${one} in A, ${other} in B`).join("; ");
     between.replaceChildren(
-      el("h2", {}, "A beside B"),
+      el("h2", {}, "A and B"),
       el("p", {}, says || "A and B are the same: change one of them."),
       el("div", { class: "table" }, el("table", { id: "beside" }, el("thead", {}, el("tr", {}, ["", "A", "B", "B over A"].map((name) => el("th", { scope: "col", class: "number" }, name)))), el("tbody", {},
         line("rate", a.rate, b.rate, (value) => `${value.toFixed(3)} GB/s`),
@@ -110,7 +152,7 @@ function paths({ choices, fields, kept, keep }) {
   function arrange() {
     frame.classList.toggle("two", sides.length > 1);
     frame.replaceChildren(...sides.map((one) => one.box));
-    second.textContent = sides.length > 1 ? "Leave B" : "Put a second state beside it";
+    second.textContent = sides.length > 1 ? "Leave B" : "Compare";
     compare();
   }
 

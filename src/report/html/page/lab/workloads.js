@@ -19,7 +19,7 @@ function workloads({ choices, kept, keep }) {
     ask: async (signal) => {
       const query = write();
       const { command, answer } = await fetched(`workload?${query}`, "json", signal);
-      return shown(command, answer, await fetched(`workload.svg?${query}`, "text", signal), query);
+      return shown(command, answer, query);
     },
     say: (asks) => { go.textContent = asks ? "Stop" : "Simulate"; },
     waits: "Each design is simulated; this takes seconds.",
@@ -49,13 +49,16 @@ function workloads({ choices, kept, keep }) {
     found.replaceChildren();
   }
 
-  function shown(command, answer, svg, query) {
-    const head = ["design", "end of the run", "over off", "collectives", "exposed", "GPU idle", "longest exposure of plaintext", "limited by"];
-    const line = (one) => [one.name, time(one.time_ps), number(one.slowdown_over_off, 4), time(one.collectives_ps ?? 0), time(one.collectives_exposed_ps ?? 0), percent(one.gpu_idle), one.exposure_ps ? time(one.exposure_ps) : "none", one.limited_by];
+  function shown(command, answer, query) {
+    const idle = answer.designs.some((one) => typeof one.gpu_idle === "number");
+    const head = ["design", "end of the run", "over off", "collectives", "exposed", ...(idle ? ["GPU idle"] : []), "longest exposure of plaintext", "limited by"];
+    const drawing = el("figure", { class: "chart" });
+    amounts(drawing, () => answer.designs.map((one, place) => ({ name: one.name, value: one.time_ps, text: time(one.time_ps), fill: look(place).colour })), "end of the workload by design");
+    const line = (one) => [one.name, time(one.time_ps), number(one.slowdown_over_off, 4), time(one.collectives_ps ?? 0), time(one.collectives_exposed_ps ?? 0), ...(idle ? [typeof one.gpu_idle === "number" ? percent(one.gpu_idle) : "no kernels"] : []), one.exposure_ps ? time(one.exposure_ps) : "none", one.limited_by];
     return [
-      table("designs", head, answer.designs.map(line), { id: "runs", text: [0, 7] }),
+      table("designs", head, answer.designs.map(line), { id: "runs", text: [0, head.length - 1] }),
       state.designs.map((name) => el("p", { class: "soft" }, el("b", {}, name), `: ${offered.find((one) => one.name === name)?.summary ?? ""}`)),
-      picture(svg, "runs by design; the table gives the same", "workload", query),
+      drawing, el("p", {}, filesOf("workload", query)),
       answer.cautions.length > 0 && el("p", { class: "soft" }, `Errors are large or not known for: ${answer.cautions.join("; ")}`),
       el("p", { class: "soft" }, "The same on the command line"),
       commandOf("workload", command),
@@ -69,7 +72,7 @@ function workloads({ choices, kept, keep }) {
     changed();
   });
   select.querySelector("select").setAttribute("aria-label", "workload");
-  const chips = designChips("designs beside each other", { add: "a design beside the others" }, offered, () => state.designs, changed);
+  const chips = designChips("designs beside each other", {}, offered, () => state.designs, changed);
   draw();
   return {
     box: el("section", { id: "workload-view", "aria-label": "workload" }, part("Workload", select, said), part("Its parameters", params), part("Designs beside each other", chips.box), go, asking.parts, found, others),
