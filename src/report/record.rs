@@ -44,6 +44,12 @@ pub struct Report {
     /// The same without confidential computing, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<Off>,
+    /// The same with an earlier library, if the machine does not say which it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earlier_library: Option<Lever>,
+    /// Parts of the machine whose errors are large or not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
     /// What can be done without another GPU, the best first, as far as it was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levers: Vec<Lever>,
@@ -220,6 +226,8 @@ impl Report {
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
             off: None,
+            earlier_library: None,
+            cautions: Vec::new(),
             levers: Vec::new(),
             first_message: None,
             assumed_parameters: context.assumed_parameters,

@@ -21,6 +21,7 @@ use crate::{
     sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
+    validate::summary::{self, Part},
     workload::{
         Arrival, InjectionArgument, OutputFile, Workload,
         collective::{CollectiveError, CollectiveTimes},
@@ -153,6 +154,8 @@ impl Job {
         let measured = self.measured(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let mut report = self.report(&outcome, &arrivals, measured.limit, wall, sampled);
         (report.off, report.levers) = (measured.off, measured.levers);
+        report.earlier_library = measured.earlier_library;
+        report.cautions = summary::cautions(&self.resolved.machine.name, &[Part::Copies]);
         report.first_message = measured.first.as_ref().map(FirstMessage::of);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(Results { report, outcome, look, recorded })

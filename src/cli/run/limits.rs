@@ -20,6 +20,7 @@ pub(super) struct Measured {
     /// The place of the copy that ended last, and what limited it.
     pub limit: Option<(usize, LimitedBy)>,
     pub off: Option<Off>,
+    pub earlier_library: Option<Lever>,
     pub levers: Vec<Lever>,
     /// The first message of that copy, where it is alone.
     pub first: Option<Message>,
@@ -65,6 +66,7 @@ impl Job {
         if workload.bytes() <= MOST_BYTES && !calls && self.expected.is_none() && self.sample.is_none() {
             let done = Done { machine: &self.resolved, workload, outcome };
             into.off = levers::off(done, &go_on)?;
+            into.earlier_library = levers::earlier_library(done, &go_on)?;
             into.levers = levers::levers(done, &go_on)?;
             into.first = self.first_message(workload.copies[last], interruption)?;
         }

@@ -79,6 +79,13 @@ impl Report {
             );
         }
         let mut lines = vec![line];
+        if let Some(Lever { gb_per_s, gain_percent, how, .. }) = &self.earlier_library {
+            let how = how.as_deref().unwrap_or_default();
+            let (rate, loss) = (digits(*gb_per_s), -gain_percent);
+            lines.push(format!(
+                "  or {rate} GB/s (-{loss:.0} %): the guest's OpenSSL is not known, and before 3.1.0 ({how})"
+            ));
+        }
         if let [one] = &self.copies[..]
             && one.returned_ps < one.end_ps
             && one.delivered
@@ -177,6 +184,7 @@ impl Report {
             let (longest, at_once) = (time(longest), Bytes(at_once));
             lines.push(format!("unverified plaintext in GPU memory: {longest} at longest, {at_once} at once"));
         }
+        lines.extend(self.cautions.iter().map(|caution| format!("errors are large or not known: {caution}")));
         let count = self.assumed_parameters.len();
         lines.push(format!("rests on {count} assumed parameters (`sealsim sensitivity` says which matter)"));
         lines

@@ -103,6 +103,30 @@ pub fn off(
     }))
 }
 
+/// The same run with the earlier path of OpenSSL, where the rates are those of the later one and no layer says which the host has.
+///
+/// # Errors
+/// As of [`off`].
+pub fn earlier_library(
+    Done { machine, workload, outcome }: Done<'_>,
+    go_on: &dyn Fn() -> Control,
+) -> Result<Option<Lever>, RunError> {
+    let with = |library: &str| machine.with(&[format!("cipher.library={library}")]).ok();
+    let rates = |of: &Resolved| (of.machine.cipher.seal_rate, of.machine.cipher.open_rate);
+    let named = machine.machine.cipher.library.is_some() || !machine.machine.sealed_path();
+    let later = with("openssl-3.1").is_some_and(|later| rates(&later) == rates(machine));
+    let Some(earlier) = with("openssl-3.0").filter(|_| later && !named) else { return Ok(None) };
+    let workload = workload.only_timing(u64::MAX);
+    let times = time(&earlier, &workload, go_on)?.zip(length(&workload, outcome));
+    Ok(times.map(|(then, own)| Lever {
+        name: "openssl-3.0".to_owned(),
+        what: "the guest has an OpenSSL before 3.1.0".to_owned(),
+        how: Some("--set cipher.library=openssl-3.0".to_owned()),
+        gb_per_s: rate(&workload, then),
+        gain_percent: (own as f64 / then as f64 - 1.0) * 100.0,
+    }))
+}
+
 /// Every lever that the run has, tried, the best first.
 ///
 /// # Errors
