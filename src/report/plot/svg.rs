@@ -14,7 +14,7 @@ pub fn write(drawing: &Drawing) -> String {
          font-family=\"{FAMILY}\" font-size=\"{SIZE}\">\n"
     );
     for (place, item) in drawing.items.iter().enumerate() {
-        let label = |hint: &String| escaped(hint).replace('"', "&quot;");
+        let label = |hint: &String| escaped(hint).replace('"', "&quot;").replace('\n', "&#10;");
         let says = |hint| format!(" class=\"mark\" role=\"img\" aria-label=\"{}\"", label(hint));
         let says = drawing.hints.get(&place).map_or_else(String::new, says);
         match item {
@@ -140,7 +140,7 @@ pub(super) mod tests {
             "{svg}"
         );
         assert!(svg.contains("<circle cx=\"3\" cy=\"4\" r=\"2.5\" fill=\"#0072b2\"/>"), "{svg}");
-        assert!(svg.contains("text-anchor=\"end\" fill=\"#000000\" textLength=\"44.2\" lengthAdjust=\"spacingAndGlyphs\">a&lt;b &amp; ?c<"), "{svg}");
+        assert!(svg.contains("text-anchor=\"end\" fill=\"#000000\" textLength=\"47.7\" lengthAdjust=\"spacingAndGlyphs\">a&lt;b &amp; ?c<"), "{svg}");
         drawing.hints.insert(2, "\"a\"".into());
         let says = "fill=\"#0072b2\" class=\"mark\" role=\"img\" aria-label=\"&quot;a&quot;\"/>";
         assert!(write(&drawing).contains(says) && well_formed(&write(&drawing)));
