@@ -172,14 +172,14 @@ fn the_page_of_a_replay_has_a_timeline_of_each_run() {
 #[test]
 fn the_page_of_a_validation_has_its_points_and_curves() {
     let bench = Bench::new();
-    let rows = "platform,mode,host_memory,direction,bytes,api_us\np,cc,pinned,h2d,4096,10\np,off,pinned,h2d,4096,10\n";
+    let rows = "platform,mode,host_memory,direction,bytes,api_us\np,cc,pinned,h2d,4096,10\np,off,pinned,h2d,4096,20\n";
     bench.file("<script>.csv", rows);
     let data = bench.same("validate", &["validate", "--hw", "h100-nvl-tdx", "--measured", "<script>.csv"]);
     assert_eq!(data["title"], "<script>, measured and simulated");
     let values = data["report"]["datasets"][0]["values"].as_array().unwrap();
     let curves = data["curves"][0].as_str().unwrap();
     assert_eq!((values.len(), curves.matches(" class=\"mark\"").count()), (2, 4));
-    let says = ["aria-label=\"CC off, measured, 4 KiB; Time (µs): 10\"", "aria-label=\"CC on, simulated, 4 KiB; "];
+    let says = ["aria-label=\"CC off, measured, 4 KiB; Time (µs): 20\"", "aria-label=\"CC on, simulated, 4 KiB; "];
     assert!(says.iter().all(|text| curves.contains(text)) && !curves.contains("<script"), "{curves}");
 }
 
