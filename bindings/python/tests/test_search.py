@@ -152,7 +152,23 @@ def test_a_search_that_is_cut_short_finds_what_it_would_have_found(study, execut
     assert 20 < kept < 45
     again = sealsim.search.run(study, tmp_path / "b", threads=1, **options)
     assert again.rows == whole.rows
-    assert {line for line in (tmp_path / "a/points.jsonl").open()} == {line for line in (tmp_path / "b/points.jsonl").open()}
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+
+
+def rows(folder):
+    """By point: what came of it, without where that is from."""
+    lines = map(json.loads, (folder / "points.jsonl").open())
+    return {row["id"]: (row["error"], row["figures"]) for row in lines}
+
+
+def test_points_share_runs_as_those_of_a_sweep_do(study, executable, program, tmp_path):
+    deep = tmp_path / "deep.toml"
+    deep.write_text(study.read_text() + '[[axis]]\npath = "tag_queue.depth"\nvalues = [64, 128]\n')
+    sealsim.search.run(deep, tmp_path / "a", budget=480, threads=2, program=executable)
+    program("sweep", deep, "--again", "--out", tmp_path / "b")
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+    assert re.search(r"[0-9]+ simulated, [0-9]+ certified", program("sweep", "status", tmp_path / "a"))
+    assert "certified" not in program("sweep", "status", tmp_path / "b")
 
 
 def test_a_cheap_search_comes_first_and_leaves_no_row_in_the_table(study, executable, tmp_path):

@@ -18,6 +18,7 @@ pub mod explain;
 mod failures;
 pub mod faults;
 mod finished;
+mod outcome;
 pub mod sensitivity;
 mod simulator;
 pub mod sweep;
