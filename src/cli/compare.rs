@@ -137,16 +137,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     left
 }
 
-/// What `--format json` prints or, made by a command, what `--report` writes; and what `--plot` draws. Nothing is printed, written or kept.
+/// What `--format json` prints or, made by a command, what `--report` writes; and what `--plot` draws. What is finished already is not simulated again. Nothing is printed or written.
 pub fn answer(
     arguments: &Arguments,
     page: Option<String>,
     interruption: &Interruption,
+    finished: &Finished<Row>,
 ) -> Result<(String, Drawing), Failure> {
     let question = arguments.question()?;
-    let (finished, observer) = (Finished::default(), || interruption.control());
+    let observer = || interruption.control();
     let Question { grid, candidates, .. } = &question;
-    let compared = explore::compare(candidates, grid, arguments.threads(), &finished, &observer, &|_| ());
+    let compared = explore::compare(candidates, grid, arguments.threads(), finished, &observer, &|_| ());
     let compared = compared.map_err(failed)?;
     if compared.unfinished > 0 {
         return Err(Failure::Verification(miette!("interrupted")));

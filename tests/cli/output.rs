@@ -157,7 +157,7 @@ fn points_whose_rows_nobody_reads_are_not_run_and_that_is_no_success() {
     let _ = child.stdin.take().unwrap().write_all(&plan);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", message(&output));
-    assert!(message(&output).contains("takes no more at the row of line 1"), "{}", message(&output));
+    assert!(message(&output).contains("takes no more at row 1"), "{}", message(&output));
 }
 
 #[test]

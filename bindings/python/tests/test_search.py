@@ -174,6 +174,22 @@ def test_the_program_beside_python_is_found(study, executable, tmp_path, monkeyp
     assert Program(study).path == str(tmp_path / "sealsim")
 
 
+def rows(folder):
+    """By point: what came of it, without where that is from."""
+    lines = map(json.loads, (folder / "points.jsonl").open())
+    return {row["id"]: (row["error"], row["figures"]) for row in lines}
+
+
+def test_points_share_runs_as_those_of_a_sweep_do(study, executable, program, tmp_path):
+    deep = tmp_path / "deep.toml"
+    deep.write_text(study.read_text() + '[[axis]]\npath = "tag_queue.depth"\nvalues = [64, 128]\n')
+    sealsim.search.run(deep, tmp_path / "a", budget=480, threads=2, program=executable)
+    program("sweep", deep, "--again", "--out", tmp_path / "b")
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+    assert re.search(r"[0-9]+ simulated, [0-9]+ certified", program("sweep", "status", tmp_path / "a"))
+    assert "certified" not in program("sweep", "status", tmp_path / "b")
+
+
 def test_a_cheap_search_comes_first_and_leaves_no_row_in_the_table(study, executable, tmp_path):
     found = sealsim.search.run(study, tmp_path / "a", budget=20, cheap=["--copy", "h2d:32KiB"], cheap_budget=40, program=executable)
     assert found.asked == 20 and (tmp_path / "a/search.jsonl").read_text().count("\n") == 60

@@ -1,7 +1,7 @@
 //! The answer to a command: what it prints as JSON, from the same code.
 
 use super::super::{Arguments, Failure, Verb, compare, explain, page::shell_words, replay, run, run::Interruption};
-use crate::{replay::Known, report::plot::drawing::Drawing};
+use crate::{explore::Finished, figures::Row, replay::Known, report::plot::drawing::Drawing};
 use clap::Parser;
 use miette::miette;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,11 +23,27 @@ impl Answer {
     }
 }
 
-/// What copies take in the program that was asked about last, so that each of its switches is answered soon.
+/// Rows of comparisons that are kept: those of some hundred curves.
+const MOST_ROWS: usize = 4096;
+
+/// What is known from earlier answers.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<(Vec<String>, Arc<Known>)>);
+pub struct Memory {
+    /// What copies take in the program that was asked about last, so that each of its switches is answered soon.
+    program: Mutex<(Vec<String>, Arc<Known>)>,
+    /// Rows of comparisons: the machine beside which others are seen is simulated once, and so is one that differs in bounds that it does not reach.
+    rows: Mutex<Arc<Finished<Row>>>,
+}
 
 impl Memory {
+    pub(super) fn rows(&self) -> Arc<Finished<Row>> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if rows.kept().0 > MOST_ROWS {
+            *rows = Arc::default();
+        }
+        Arc::clone(&rows)
+    }
+
     fn of(&self, command: &[String]) -> Arc<Known> {
         // Changes and designs play the same copies again.
         let same = |two: &[String]| ["--what-if", "--design"].contains(&two[0].as_str());
@@ -38,7 +54,7 @@ impl Memory {
             words = if skipped { &rest[1..] } else { rest };
             program.extend((!skipped).then(|| first.clone()));
         }
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.program.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != program {
             *last = (program, Arc::default());
         }
@@ -61,7 +77,7 @@ pub fn answer(command: &[String], stop: &Interruption, memory: &Memory) -> Resul
     match parsed.map_err(|error| Failure::Usage(miette!("{}", error.render())))?.verb {
         Some(Verb::Run(arguments)) => run::answer(&arguments, page, stop).map(Answer::of),
         Some(Verb::Explain(arguments)) => explain::answer(&arguments, stop).map(Answer::of),
-        Some(Verb::Compare(arguments)) => compare::answer(&arguments, page, stop).map(drawn),
+        Some(Verb::Compare(arguments)) => compare::answer(&arguments, page, stop, &memory.rows()).map(drawn),
         Some(Verb::Replay(arguments)) => replay::answer(&arguments, page, stop, &memory.of(asked)).map(drawn),
         Some(Verb::Describe(arguments)) => {
             let (json, toml) = arguments.answer()?;

@@ -211,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_is_that_of_a_comparison_of_its_own_whatever_was_asked_before() {
+        let memory = Memory::default();
+        let curve = |reads| {
+            let words = format!(
+                "sealsim compare h100-nvl-tdx --size 4KiB,64KiB --design h100-cc --design direct --set copy_engine.outstanding_reads={reads}"
+            );
+            words.split(' ').map(str::to_owned).collect::<Vec<_>>()
+        };
+        for reads in [128, 64, 128, 16, 2, 3] {
+            let ask = |memory: &Memory| answer(&curve(reads), &Interruption::default(), memory).unwrap().text;
+            assert_eq!(ask(&memory), ask(&Memory::default()), "{reads}");
+        }
+        // Two designs, sizes and directions, of five machines.
+        assert_eq!(memory.rows().kept().0, 5 * 8);
+    }
+
+    #[test]
     fn answers_are_remembered_up_to_a_number() {
         let mut known = Remembered::default();
         let answer = Arc::new(Answer { text: String::new(), drawing: None, toml: None });

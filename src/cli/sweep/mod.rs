@@ -19,8 +19,8 @@ use super::{
 };
 use crate::explore::Residual;
 use crate::explore::sweep::{
-    BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, Reason, Shard, Stopped, Study,
-    StudyError, Table, TableError, Tabled, discard, gather, sealed,
+    BoundedLines, Damaged, Ended, Folder, FolderError, FolderRecord, Gathering, Point, PointRow, Reason, Shard,
+    Stopped, Study, StudyError, Table, TableError, Tabled, discard, gather, sealed,
 };
 use crate::figures::{Value, table::RATE};
 use crate::files::{excerpt, read_text};
@@ -39,6 +39,7 @@ use std::{
     ffi::OsString,
     io::{self, BufRead, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
 };
@@ -130,6 +131,10 @@ enum Piece {
         study: PathBuf,
         #[command(flatten)]
         over: OverArguments,
+        /// Runs points once an empty line or the end follows them, so many at once, and prints rows as they end: points that differ only in bounds share
+        /// a run as in a sweep. If not said, each point runs as it comes.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        threads: Option<u16>,
     },
     /// Puts lines that `run-point` printed, and rows of other folders of the study, into a folder, and writes the table of what is there.
     Merge {
@@ -204,7 +209,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let whole = &arguments.whole;
     match (&arguments.piece, &whole.study, &whole.out) {
         (Some(Piece::Plan { study, over }), ..) => plan(&read(study, over)?.0),
-        (Some(Piece::RunPoint { study, over }), ..) => run_points(&read(study, over)?.0),
+        (Some(Piece::RunPoint { study, over, threads }), ..) => run_points(&read(study, over)?.0, *threads),
         (Some(Piece::Merge { study, over, rows, out }), ..) => merge(read(study, over)?, rows, out),
         (Some(Piece::Status(arguments)), ..) => status::run(arguments),
         (Some(Piece::Chunk { .. }), ..) => Err(no_chunks()),
@@ -257,34 +262,72 @@ fn line(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(), Failu
     written.map_err(|error| Failure::output(&error))
 }
 
-fn run_points(study: &Study) -> Result<(), Failure> {
+fn run_points(study: &Study, threads: Option<u16>) -> Result<(), Failure> {
     let interruption = Interruption::listen();
-    let observer = || interruption.control();
-    let mut out = Output;
+    let printed = AtomicUsize::new(0);
+    let run = |points: Vec<Point>| -> Result<(), Failure> {
+        let (observer, threads) = (|| interruption.control(), threads.map_or(1, usize::from));
+        let ended = study.each(points.into_iter(), threads, &observer, &|row| {
+            print(&row, printed.fetch_add(1, Ordering::Relaxed) + 1).map_err(Printed::Failed)
+        });
+        ended.map_err(|ended| match ended {
+            Printed::Stopped => interrupted(printed.load(Ordering::Relaxed)),
+            Printed::Failed(failure) => failure,
+        })
+    };
+    let mut points = Vec::new();
     for (text, number) in io::BufReader::new(BoundedLines::new(io::stdin().lock())).lines().zip(1..) {
         let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
-        let wrong = |error: serde_json::Error| {
-            let error = error.to_string();
-            Failure::InputOutput(miette!("standard input, line {number}: {}", excerpt(&error, 200)))
-        };
-        let point: Point = serde_json::from_str(&text).map_err(wrong)?;
-        if !study.owns(&point) {
-            return Err(Failure::InputOutput(miette!(
-                help = "`sealsim sweep plan` prints the points of a study; study and simulator must be the same",
-                "standard input, line {number}: point {} is none of this study",
-                point.id
-            )));
+        if threads.is_none() || !text.is_empty() {
+            points.push(point(study, &text, number)?);
         }
-        let row = study.run(point, &observer).map_err(|Stopped| interrupted(number - 1))?;
-        let row = row.to_json().map_err(|error| Failure::output(&error.into()))?;
-        out.write_all(&[&sealed(row)[..], b"\n"].concat()).map_err(|error| Failure::output(&error))?;
-        out.flush().map_err(|error| Failure::output(&error))?;
-        if output::is_lost() {
-            return Err(Failure::InputOutput(miette!(
-                help = "what was printed is whole; give `run-point` the points whose rows are missing",
-                "standard output takes no more at the row of line {number}: the points that follow have not run"
-            )));
+        if threads.is_none() || text.is_empty() {
+            run(std::mem::take(&mut points))?;
         }
+    }
+    run(points)
+}
+
+/// Why no more points are run.
+enum Printed {
+    Stopped,
+    Failed(Failure),
+}
+
+impl From<Stopped> for Printed {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// The point of a line of standard input.
+fn point(study: &Study, text: &str, number: u64) -> Result<Point, Failure> {
+    let wrong = |error: serde_json::Error| {
+        let error = error.to_string();
+        Failure::InputOutput(miette!("standard input, line {number}: {}", excerpt(&error, 200)))
+    };
+    let point: Point = serde_json::from_str(text).map_err(wrong)?;
+    if !study.owns(&point) {
+        return Err(Failure::InputOutput(miette!(
+            help = "`sealsim sweep plan` prints the points of a study; study and simulator must be the same",
+            "standard input, line {number}: point {} is none of this study",
+            point.id
+        )));
+    }
+    Ok(point)
+}
+
+/// Prints a row, in one piece.
+fn print(row: &PointRow, number: usize) -> Result<(), Failure> {
+    let line = row.to_json().map_err(|error| Failure::output(&error.into()))?;
+    let mut out = Output;
+    out.write_all(&[&sealed(line)[..], b"\n"].concat()).map_err(|error| Failure::output(&error))?;
+    out.flush().map_err(|error| Failure::output(&error))?;
+    if output::is_lost() {
+        return Err(Failure::InputOutput(miette!(
+            help = "what was printed is whole; give `run-point` the points whose rows are missing",
+            "standard output takes no more at row {number}: the points that follow have not run"
+        )));
     }
     Ok(())
 }

@@ -7,10 +7,11 @@
 
 use super::candidate::{self, Baseline, Candidate, Skipped};
 use super::finished::{Finished, Piece, each};
+use super::outcome::Shared;
 use super::sweep::Table;
 use super::uncertainty::{Draws, Plan, Uncertainty};
 use super::what_if;
-use super::work::{CompareError, NETWORK, Work, busiest, free_end, run_workload, short, unless_stopped};
+use super::work::{CompareError, NETWORK, Work, busiest, free_end, short, unless_stopped};
 use crate::{
     config::Resolved,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
@@ -199,6 +200,7 @@ struct Task<'c> {
     candidate: &'c Candidate,
     workload: &'c Workload,
     grid: &'c Grid,
+    outcomes: &'c Shared,
 }
 
 /// Bytes that stand for what a run costs besides those that it copies.
@@ -220,7 +222,8 @@ pub fn compare(
         machines.entry(&candidate.resolved.digest).or_insert(candidate);
     }
     let pieces = grid.work.pieces();
-    let of_machine = |&candidate| pieces.iter().map(move |workload| Task { candidate, workload, grid });
+    let outcomes = &finished.outcomes;
+    let of_machine = |&candidate| pieces.iter().map(move |workload| Task { candidate, workload, grid, outcomes });
     let tasks: Vec<_> = machines.values().flat_map(of_machine).collect();
     let alike: Vec<_> = machines.values().copied().collect();
     let plan = |draws| Plan::of(&alike, (&grid.work, &pieces, grid.sample), draws, threads);
@@ -260,15 +263,17 @@ impl Piece for Task<'_> {
 
 impl Task<'_> {
     fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, CompareError> {
-        let Self { candidate: Candidate { name, resolved, .. }, workload, grid: Grid { what_if, sample, .. } } = *self;
+        let Self { candidate: Candidate { name, resolved, .. }, workload, grid: Grid { what_if, sample, .. }, .. } =
+            *self;
         let (machine, alone) = (&resolved.machine, workload.alone());
         let what = match alone {
             Some(copy) => format!("{name}, {} of {}", direction_name(copy.direction), Bytes(copy.bytes)),
             None => name.clone(),
         };
         let failed = |error| CompareError::Run { what: what.clone(), error };
-        let (outcome, sampled, collectives) = run_workload(&what, machine, (workload, *sample), observer)?;
-        let free = free_end(machine, (workload, *sample), &collectives, observer).map_err(failed)?;
+        let (known, _) = self.outcomes.outcome(&what, (machine, false), (workload, *sample), observer)?;
+        let (outcome, sampled, collectives) = &*known;
+        let free = free_end(machine, (workload, *sample), collectives, observer).map_err(failed)?;
         let measure = || {
             what_if::measure(resolved, &|most| short(workload, most), 0, *what_if, &mut || observer()).map_err(failed)
         };
@@ -277,11 +282,11 @@ impl Task<'_> {
             machine,
             assumed: resolved.assumed().len(),
             alone: alone.is_some(),
-            collectives: free.map(|free| (&collectives, free)),
+            collectives: free.map(|free| (collectives, free)),
         };
         let list: &[&Figure] = if alone.is_some() { COPIES } else { WORKLOADS };
         let of = |outcome| busiest(workload, outcome);
-        let row = Row::of(list, about, (&outcome, sampled.as_ref()), of);
+        let row = Row::of(list, about, (outcome, sampled.as_ref()), of);
         let mut row = Row { limited_by_parts: limit, ..row };
         let words = match (alone, &row.busiest_parts) {
             (Some(_), Some(busiest)) => busiest.to_string(),

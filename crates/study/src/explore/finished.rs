@@ -1,6 +1,9 @@
 //! Pieces of a long answer: those that are finished when it ends early are kept in a [`Store`], and need not be done again.
 
-use super::sweep::{FolderError, Store, each_line};
+use super::{
+    outcome::Shared,
+    sweep::{FolderError, Store, each_line},
+};
 use crate::{pool, sim::Control, table::PointId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -11,9 +14,12 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Finished pieces, by what identifies them: all that they depend on.
+/// Finished pieces, by what identifies them: all that they depend on; and outcomes that others may share.
 #[derive(Debug)]
-pub struct Finished<T>(Mutex<Pieces<T>>);
+pub struct Finished<T> {
+    pieces: Mutex<Pieces<T>>,
+    pub(super) outcomes: Shared,
+}
 
 #[derive(Debug)]
 struct Pieces<T> {
@@ -39,8 +45,8 @@ impl<T> Default for Finished<T> {
 
 impl<T> Finished<T> {
     /// Nothing as yet. A file keeps what will be, unless the reason is given why there is none.
-    pub const fn of(file: Result<PathBuf, String>) -> Self {
-        Self(Mutex::new(Pieces { known: BTreeMap::new(), file, store: None }))
+    pub fn of(file: Result<PathBuf, String>) -> Self {
+        Self { pieces: Mutex::new(Pieces { known: BTreeMap::new(), file, store: None }), outcomes: Shared::default() }
     }
 
     /// Takes what earlier processes have left in the file; answers what is wrong with the rest.
@@ -92,7 +98,7 @@ impl<T> Finished<T> {
     }
 
     fn pieces(&self) -> MutexGuard<'_, Pieces<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -19,6 +19,7 @@ mod failures;
 pub mod faults;
 mod finished;
 pub mod levers;
+mod outcome;
 pub mod sensitivity;
 mod simulator;
 pub mod sweep;

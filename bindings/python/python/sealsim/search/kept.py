@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 
 from ..errors import FileError
-from .program import Row, Workers, sealed, unsealed
+from .program import Row, Worker, sealed, unsealed
 from .space import Point, Space
 
 ROWS = "search.jsonl"
@@ -27,11 +27,10 @@ class Kept:
         except OSError as error:
             raise FileError(f"{self._path}: {error.strerror}") from None
 
-    def rows(self, points: Sequence[Point], workers: Workers) -> Iterator[Row]:
+    def rows(self, points: Sequence[Point], worker: Worker) -> Iterator[Row]:
         """What comes of points, in their order. Those that are not known run."""
-        missing = [point for point in points if point.id not in self._rows]
-        for _ in workers.rows(missing, self._add):
-            pass
+        for row in worker.rows([point for point in points if point.id not in self._rows]):
+            self._add(row)
         return (self._rows[point.id] for point in points)
 
     def of(self, space: Space) -> list[Row]:

@@ -6,15 +6,13 @@ import hashlib
 import json
 import os
 import pathlib
-import queue
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -107,56 +105,20 @@ class Program:
                 raise _failed(done.returncode, said)
         return done.stdout or ""
 
-    def workers(self, count: int) -> Workers:
-        """So many processes that run points."""
-        return Workers(self._sweep("run-point"), count)
+    def worker(self, threads: int) -> Worker:
+        """A process that runs points, so many at once."""
+        return Worker([*self._sweep("run-point"), "--threads", str(threads)])
 
     def _sweep(self, piece: str) -> list[str]:
         return [self.path, "sweep", piece, self.study, *self.over]
 
 
-class Workers:
-    """Processes that run points, each one at a time."""
+class Worker:
+    """A process that runs points, several at once. Those that differ only in bounds share a run, as in a sweep."""
 
-    def __init__(self, command: Sequence[str], count: int) -> None:
-        self._command = command
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._all: list[_Worker] = []
-        self._pool = ThreadPoolExecutor(count)
-        for _ in range(count):
-            worker = _Worker(command)
-            self._all.append(worker)
-            self._idle.put(worker)
-
-    def rows(self, points: Sequence[Point], done: Callable[[Row], object]) -> Iterator[Row]:
-        """What comes of points, in their order; ``done`` is told of each as it ends."""
-
-        def one(point: Point) -> Row:
-            worker = self._idle.get()
-            try:
-                return worker.run(point)
-            finally:
-                self._idle.put(worker)
-
-        futures = [self._pool.submit(one, point) for point in points]
-        for future in futures:
-            row = future.result()
-            done(row)
-            yield row
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for worker in self._all:
-            worker.end()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Worker:
     def __init__(self, command: Sequence[str]) -> None:
         self._said = tempfile.TemporaryFile("w+")
-        # Ctrl-C is for this process, which ends its workers.
+        # Ctrl-C is for this process, which ends its worker.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -166,21 +128,27 @@ class _Worker:
             start_new_session=True,
         )
 
-    def run(self, point: Point) -> Row:
+    def rows(self, points: Sequence[Point]) -> Iterator[Row]:
+        """What comes of points, as they end."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(point.line() + "\n")
+            self._process.stdin.writelines(point.line() + "\n" for point in points)
+            self._process.stdin.write("\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
         except OSError:
-            line = ""
-        if not line.endswith("\n"):
-            raise _failed(self._process.wait(), self._said)
-        row = unsealed(line)
-        assert row is not None
-        return row
+            raise _failed(self._process.wait(), self._said) from None
+        for _ in points:
+            line = self._process.stdout.readline()
+            if not line.endswith("\n"):
+                raise _failed(self._process.wait(), self._said)
+            row = unsealed(line)
+            assert row is not None
+            yield row
 
-    def end(self) -> None:
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

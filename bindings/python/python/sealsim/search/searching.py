@@ -130,8 +130,8 @@ def _judged(
     program: Program, space: Space, optimiser: Optimiser, goal: Goal, kept: Kept, budget: int, workers: int, tell: Told | None = None
 ) -> list[Point]:
     """The points of a search, the best first."""
-    with program.workers(workers) as pool:
-        search(optimiser, goal, space, budget, lambda points: kept.rows(points, pool), tell)
+    with program.worker(workers) as worker:
+        search(optimiser, goal, space, budget, lambda points: kept.rows(points, worker), tell)
     return optimiser.ranked()
 
 

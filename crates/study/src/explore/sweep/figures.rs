@@ -89,8 +89,8 @@ impl Study {
         observer: Observed<'_>,
     ) -> Result<(Cells, Origin), CompareError> {
         let of = (&varied.machine, self.again);
-        let (known, origin) = self.shared.outcome(of, (workload, self.spec.sample), observer)?;
-        let (outcome, sampled) = &*known;
+        let (known, origin) = self.shared.outcome("the point", of, (workload, self.spec.sample), observer)?;
+        let (outcome, sampled, _) = &*known;
         let alone = workload.alone();
         let Varied { machine, assumed } = varied;
         let about = About { machine, assumed: *assumed, alone: alone.is_some(), collectives: None };

@@ -23,7 +23,6 @@ mod folder;
 mod folder_error;
 mod heading;
 mod lines;
-mod outcome;
 mod pareto;
 mod points;
 mod read;

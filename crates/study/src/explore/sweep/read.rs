@@ -2,10 +2,10 @@
 
 use super::axis::text;
 use super::column::AxisColumn;
-use super::outcome::Shared;
 use super::points::most_points;
 use super::study::{DOCUMENT, DRAWS, MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
 use super::table::columns;
+use crate::explore::outcome::Shared;
 use crate::explore::{simulator::simulator, uncertainty::Draws};
 use crate::sim::Kernel;
 use crate::system::DataMode;

@@ -70,6 +70,12 @@ fn kind(message: &str) -> impl Iterator<Item = &str> {
     message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()) && !word.ends_with('B'))
 }
 
+impl From<Stopped> for Ended {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
 impl From<StudyError> for Ended {
     fn from(error: StudyError) -> Self {
         Self::Study(error)
@@ -98,15 +104,25 @@ impl Study {
     ) -> Result<(), Ended> {
         let (points, folder) = (self.points_of(folder)?, Mutex::new(folder));
         let missing = |point: &Point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id);
-        let visits = Mutex::new(Visits::new(self, points.filter(missing)));
-        let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
-        let next = |group: &mut usize| visits.lock().unwrap_or_else(PoisonError::into_inner).next(group);
-        let one = |point| -> Result<(), Ended> {
-            let row = self.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
+        self.each(points.filter(missing), threads, observer, &|row| {
             folder.lock().unwrap_or_else(PoisonError::into_inner).add(&row).map_err(Ended::Folder)?;
             done();
             Ok(())
-        };
+        })
+    }
+
+    /// Runs points, of those that differ only in bounds the largest first, and calls `keep` with the row of each. The first error ends it.
+    pub fn each<E: From<Stopped> + Send>(
+        &self,
+        points: impl Iterator<Item = Point> + Send,
+        threads: usize,
+        observer: &(dyn Fn() -> Control + Sync),
+        keep: &(dyn Fn(PointRow) -> Result<(), E> + Sync),
+    ) -> Result<(), E> {
+        let visits = Mutex::new(Visits::new(self, points));
+        let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
+        let next = |group: &mut usize| visits.lock().unwrap_or_else(PoisonError::into_inner).next(group);
+        let one = |point| keep(self.run(point, observer)?);
         let worker = || {
             let mut group = usize::MAX;
             while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next(&mut group))

@@ -1,8 +1,8 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, equal, text};
-use super::outcome::Shared;
 use crate::config::{Base, Document, Layers, Refusal};
+use crate::explore::outcome::Shared;
 use crate::explore::uncertainty::{Draws, MachineDraws};
 use crate::files::{Explained, excerpt};
 use crate::sampling::Sample;

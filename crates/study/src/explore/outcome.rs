@@ -1,4 +1,4 @@
-//! What a point's machine makes of its work: simulated, sampled, or known from another point.
+//! What a machine makes of its work: simulated, sampled, or known from another point of a sweep, or candidate of a comparison.
 //!
 //! The work of points is equal if all is that a run depends on: the machine without what only replays and collectives ask for, the copy or
 //! workload, and how it is sampled. It may differ in [bounds](MachineSpec::take_bounds) that the run of the other point has not reached, and that are no less than
@@ -13,7 +13,7 @@ use crate::{
     sim::Control,
     system::Outcome,
     table::Origin,
-    workload::Workload,
+    workload::{Workload, collective::CollectiveTimes},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -24,15 +24,15 @@ use std::{
 /// Outcomes that are kept.
 const KEPT: usize = 64;
 
-/// An outcome, and how much of it was simulated if it was to be sampled.
-type Known = Arc<(Outcome, Option<Sampled>)>;
+/// An outcome, how much of it was simulated if it was to be sampled, and how long its collectives take.
+type Known = Arc<(Outcome, Option<Sampled>, CollectiveTimes)>;
 
 /// Parameters that bound a machine.
 type Bounds = Vec<(&'static str, u64)>;
 
 /// Outcomes that points share.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shared(Arc<Mutex<VecDeque<Kept>>>);
+pub struct Shared(Arc<Mutex<VecDeque<Kept>>>);
 
 #[derive(Debug)]
 struct Kept {
@@ -57,8 +57,9 @@ impl Kept {
 
 impl Shared {
     /// The outcome of some work, which is simulated `again` though it is known.
-    pub fn outcome(
+    pub(super) fn outcome(
         &self,
+        what: &str,
         (machine, again): (&MachineSpec, bool),
         (workload, sample): (&Workload, Option<Sample>),
         observer: &(dyn Fn() -> Control + Sync),
@@ -69,9 +70,9 @@ impl Shared {
         if let Some(known) = Some(kept()).filter(|_| !again).and_then(|kept| kept.iter().find_map(known)) {
             return Ok(known);
         }
-        let (outcome, sampled, _) = run_workload("the point", machine, (workload, sample), observer)?;
+        let known = run_workload(what, machine, (workload, sample), observer)?;
         let certifies = sample.is_none() && !workload.calls_collectives();
-        let known = Arc::new((outcome, sampled));
+        let known = Arc::new(known);
         let mut kept = kept();
         kept.push_back(Kept { key, bounds, known: Arc::clone(&known), certifies });
         if kept.len() > KEPT {
