@@ -54,10 +54,7 @@ def _slip(seen: list[Seen], one: Seen, tag: bytes, text_right: int) -> tuple[str
 
 
 def _cut(data: bytes, came: int) -> Iterable[tuple[str, bytes]]:
-    """What too few wires, or wires that are too far, leave of some bytes of which so many came: at least 32 bits, or 16 of short tags.
-
-    Fewer than 16 bits that are missing may be wrong by chance in one tag: several tell (`_wires`).
-    """
+    """What too few wires, or wires that are too far, leave of some bytes of which so many came. Of fewer than 16 bits that are missing, several tags tell."""
     bits, number = 8 * len(data), int.from_bytes(data, "big")
     for by in range(1, max(17, 8 * came - 31)):
         last = (1 << by) - 1
@@ -76,15 +73,15 @@ def _wires(seen: list[Seen], text_right: int) -> Stage | None:
     count, everywhere = len({one.message.tag for one in ended}), (1 << len(ended)) - 1
     wrong = [at for at, tag in enumerate(tags) if tag != rights[at]]
     stuck = [at for at in wrong if tags[at] in (0, everywhere)]
-    sources = {*rights, *(right ^ everywhere for right in rights)}
+    sources = {source for right in rights for source in (right, right ^ everywhere)}
     # A bit that is only inverted may be so in a part of the sum.
     if len(stuck) == len(tags) or any(tags[at] not in sources or tags[at] == rights[at] ^ everywhere for at in wrong if at not in stuck):
         return None
     # One of 256 bits is chosen for each that is not stuck.
     if sum(count - (1 if at in stuck else 9) for at in wrong) < ENOUGH - 1:
         return None
-    told = f"the way of the tag: {len(wrong)} of its bits stick or are wired wrongly, of which bit {wrong[0]} is the first"
-    return one_of(("tag", *["mask", "AES"][: all(one.bare for one in ended) * (1 if text_right else 2)]), told)
+    left = ["tag", "mask", "AES"][: 1 if any(not one.bare for one in ended) else 2 if text_right else 3]
+    return one_of(left, f"the way of the tag: {len(wrong)} of its bits stick or are wired wrongly, of which bit {wrong[0]} is the first")
 
 
 def of_tags(seen: list[Seen]) -> list[str]:

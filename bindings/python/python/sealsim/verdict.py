@@ -569,9 +569,7 @@ def _bits_of_tag(seen: list[Seen]) -> Stage | None:
     ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK]
     wrong = [one for one in ended if one.tag_wrong]
     differences = [gf.number(xor(one.tag or b"", one.message.tag)) for one in ended]
-    ever = 0
-    for difference in differences:
-        ever |= difference
+    ever = _ever(map(gf.block_of, differences))
     if len(wrong) >= 4 and bin(ever).count("1") <= 128 - ENOUGH:
         masks = [gf.number(one.mask) for one in ended]
         values = [gf.number(xor(one.message.tag, one.mask)) for one in ended]
