@@ -306,10 +306,10 @@ def _unless_once(seen: list[Seen], wrong: list[Seen], found: Stage | None) -> St
 def _constant(seen: list[Seen]) -> Stage | None:
     """Tags that are all the same, or all H: they have neither mask nor GHASH's value, so another register is taken for the sum, or is added."""
     ended = [one for one in seen if one.tag]
-    # Zeros alone are also what a mask that is not added leaves of nothing.
-    told = not any(any(one.tag or b"") for one in ended) if all(one.bare for one in ended) else len(ended) > 1
+    if all(one.bare for one in ended):
+        return None if any(any(one.tag or b"") for one in ended) else one_of(("mask", "tag"), "the mask: E(K, J0) was not added, or the tag did not come out")
     same = len({one.tag for one in ended}) == 1 or all(one.software.h.startswith(one.tag or b"") for one in ended)
-    return one_of(("tag", "mask"), f"each tag is {(ended[0].tag or b'').hex()}, or H") if same and told else None
+    return one_of(("tag", "mask"), f"each tag is {(ended[0].tag or b'').hex()}, or H") if same and len(ended) > 1 else None
 
 
 def _key_of_tag(seen: list[Seen], one: Seen) -> str | None:
