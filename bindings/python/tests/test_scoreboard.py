@@ -183,7 +183,7 @@ def test_a_tag_of_twelve_bytes_passes_and_is_searched_too():
     give(scoreboard, SEALED, TEN_TAG[:12])
     assert "did not take text block 3 and text block 4" in blamed(SEALED[:48] + SEALED[80:], tag_bytes=12)
     assert "took zeros for text block 3" in blamed(SEALED[:48] + bytes(16) + SEALED[64:], tag_bytes=12)
-    with pytest.raises(sealsim.UsageError, match="4 to 16"):
+    with pytest.raises(sealsim.UsageError, match="13, 12, 8 or 4 bytes, not 3"):
         Scoreboard(KEY, tag_bytes=3)
 
 

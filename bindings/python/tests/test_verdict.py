@@ -232,3 +232,41 @@ def test_a_core_that_judges_is_judged():
         scoreboard.outcome(True)
     with pytest.raises(Mismatch, match="belongs to no message"):
         scoreboard.outcome(True)
+
+
+def bits(tag, order):
+    """A tag whose bits come from these places of it."""
+    return gf.block_of(int("".join(f"{gf.number(tag):0128b}"[place] for place in order), 2))
+
+
+FORMS = {
+    "rotated by 9 bits": lambda tag: bits(tag, [(at + 9) % 128 for at in range(128)]),
+    "shifted left by 11 bits": lambda tag: gf.block_of(gf.number(tag) << 11 & (1 << 128) - 1),
+    "shifted right by 40 bits": lambda tag: bytes(5) + tag[:11],
+    "its bits stand": lambda tag: bits(tag, range(127, -1, -1)),
+    "bits of each byte": lambda tag: bits(tag, [at ^ 7 for at in range(128)]),
+    "bits are missing": lambda tag: tag[:10] + bytes(6),
+    "by 3 bytes, inverted": lambda tag: bytes(255 - byte for byte in tag[3:] + tag[:3]),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_way_of_the_tag_is_a_stage_also_of_one_message(name):
+    for kinds, left in ((KINDS, ()), ([(16, 0)], ()), ([(0, 40), (20, 61)], ()), ([(0, 0)], ("tag", "mask", "AES"))):
+        found = judge(lambda *message: (gcm(*message)[0], FORMS[name](gcm(*message)[1])), kinds=kinds, keys=(0,) * len(kinds))
+        assert found.part == (None if left else "tag") and found.among == left and name in found.stage, found
+
+
+def test_a_stage_is_named_only_where_no_other_gives_the_same_tag():
+    order, noise, tags = random.Random(2).sample(range(128), 128), random.Random(6), [bytes(16)]
+    assert judge(lambda *message: (gcm(*message)[0], bits(gcm(*message)[1], order))).part == "tag"
+    assert judge(lambda *message: (gcm(*message)[0], bytes(255 - byte for byte in gcm(*message)[1]))).among == ("tag", "mask", "GHASH")
+    assert judge(lambda *message: (gcm(*message)[0], tags.append(gcm(*message)[1]) or tags[-2])).among == ("tag", "control")
+    tag = judge(lambda *message: (gcm(*message)[0], noise.randbytes(16)), kinds=[(16, 0)], keys=[0])
+    assert {"GHASH", "H", "length block", "mask", "tag", "AES", "control", "key"} <= set(tag.among), tag
+    # AES that is wrong, with no mask alone to show it.
+    text = judge(lambda *message: gcm(*message, keystream=lambda stream: noise.randbytes(len(stream))), kinds=[(0, 40)] * 3, keys=[0] * 3)
+    assert text.among == ("AES", "key", "counter", "text", "control"), text
+    with pytest.raises(Mismatch, match="one of tag, control: 12 of its 16 bytes came"):
+        scoreboard = Scoreboard(KEYS[0])
+        scoreboard.tag(scoreboard.start(bytes(12), b"").tag[:12])

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .arguments import Path
-from .diagnosis import Stage
+from .diagnosis import Stage, one_of
 from .engine import Engine
 from .errors import UsageError
 from .software import BLOCK, AesGcm
@@ -25,6 +25,8 @@ from .verdict import NO_VALUE, Seen, explain
 
 __all__ = ["Budget", "Message", "Mismatch", "Scoreboard"]
 
+TAG_BYTES = (16, 15, 14, 13, 12, 8, 4)
+"""Bytes of tags, as SP 800-38D has them (5.2.1.2)."""
 MOST_SEEN = 64
 """Messages, the last ones, from which a difference is explained."""
 
@@ -129,8 +131,8 @@ class Scoreboard:
     def __init__(
         self, key: bytes, *, budget: Budget | None = None, tag_bytes: int = BLOCK, gather: int = 0
     ) -> None:
-        if not 4 <= tag_bytes <= BLOCK:
-            raise UsageError(f"a tag of AES-GCM has 4 to 16 bytes, not {tag_bytes}")
+        if tag_bytes not in TAG_BYTES:
+            raise UsageError(f"a tag of AES-GCM has {', '.join(map(str, TAG_BYTES[:-1]))} or {TAG_BYTES[-1]} bytes, not {tag_bytes}")
         self.key = key
         self.tag_bytes = tag_bytes
         self.budget = budget
@@ -221,12 +223,13 @@ class Scoreboard:
         seen = self._oldest_ends()
         message = seen.message
         seen.tag = tag = tag[: self.tag_bytes]
-        if seen.tag_wrong:
+        short = len(tag) < self.tag_bytes
+        if short or seen.tag_wrong:
             self._differs(
                 Mismatch(
                     "tag",
                     message,
-                    "",
+                    one_of(("tag", "control"), f"{len(tag)} of its {self.tag_bytes} bytes came") if short else "",
                     expected=message.tag[: self.tag_bytes],
                     got=tag,
                     counter_block=seen.software.counter_block(message.iv, -1),

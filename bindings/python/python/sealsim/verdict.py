@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import evidence, gf
-from .diagnosis import ADDING, LENGTHS_ZERO, MASK_ALONE, NEAR, UNKNOWN_TAG, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
+from .diagnosis import ADDING, LENGTHS_ZERO, MASK_ALONE, NEAR, UNKNOWN_TEXT, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
 from .evidence import ENOUGH, tag_with
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
@@ -87,7 +87,7 @@ def explain(seen: list[Seen], strays: list[tuple[str, str]]) -> Stage:
         # Each block came in its place: where one is wrong, that says more than a tag or a pin does.
         whole = all(what != "text" for what, _ in strays) and not any(one.short for one in seen)
         found = explain(seen, []) if whole and (text or any(one.text_unknown for one in seen)) else UNKNOWN
-        return found._replace(text=f"{found.text}; {strays[0][1]}") if _parts(found) else lost
+        return found._replace(text=f"{found.text}; {strays[0][1]}") if _parts(found) and UNKNOWN_TEXT not in found.text else lost
     if any(one.unknown for one in seen):
         return _of_some_unknown(seen)
     if text:
@@ -179,7 +179,8 @@ def _of_texts(seen: list[Seen]) -> Stage:
     proven = [one for one in ended if one.agrees]
     wired = None if masks_wrong else _wired(seen)
     if wired is not None:
-        return Stage("text", wired)
+        # Where no tag is right, AES may be wrong in the same way.
+        return one_of(("text", *["AES"] * (not proven)), wired)
     one, at = cases[0]
     dense = sum(weight(xor(one.blocks[at], one.right(at))) * 4 > len(one.right(at)) * 8 for one, at in cases)
     ever, masks_ever = _ever(xor(one.blocks[at], one.right(at)).ljust(BLOCK, b"\0") for one, at in cases), _ever(xor(one.tag or b"", one.mask) for one in bare)
@@ -194,7 +195,7 @@ def _of_texts(seen: list[Seen]) -> Stage:
     elif proven and len(proven) == len(ended) and len(cases) > 1 and dense * 2 < len(cases):
         return Stage("text", "the way of text: AES is right, since tags are, and most bits of the blocks are")
     told = of_text(one.software, one.message.iv, one.message.input, one.message.output, at, one.blocks[at], keys)
-    return told._replace(part=None)
+    return told
 
 
 def _zeros(cases: list[tuple[Seen, int]]) -> Stage:
@@ -232,16 +233,15 @@ def _unless_others(cases: list[tuple[Seen, int]], bare: list[Seen], found: Stage
 
 def _wired(seen: list[Seen]) -> str | None:
     """Whether each bit that comes out is the exclusive or of some bit that goes in and some bit of the keystream, the same for all blocks."""
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[bytes, bytes, bytes]] = []
     for one in seen:
         for at, came in enumerate(one.blocks):
             if len(one.right(at)) == BLOCK:
                 key = one.software.encrypt(one.software.counter_block(one.message.iv, at))
-                rows.append((gf.number(came), gf.number(one.given(at)), gf.number(key)))
+                rows.append((came, one.given(at), key))
     if len(rows) < ENOUGH:
         return None
-    columns = [[sum((row[kind] >> bit & 1) << place for place, row in enumerate(rows)) for bit in range(128)] for kind in range(3)]
-    out, given, stream = columns
+    out, given, stream = (evidence.columns(several) for several in zip(*rows, strict=True))
     everywhere = (1 << len(rows)) - 1
     sources = {column: bit for bit, column in enumerate(given)} | {0: -1}
     loose = []
@@ -252,7 +252,7 @@ def _wired(seen: list[Seen]) -> str | None:
         mixed = (given[bit] & stream[bit], given[bit] | stream[bit])
         if not any(out[bit] ^ choice in sources for choice in choices) and out[bit] not in mixed:
             return None
-        loose.append(127 - bit)
+        loose.append(bit)
     return f"the way of text: {len(loose)} of its bits are wired wrongly, of which bit {min(loose)} is the first" if loose else None
 
 
@@ -261,9 +261,12 @@ def _of_tags(seen: list[Seen]) -> Stage:
     wrong.sort(key=lambda one: len(one.hashed))
     bare = [one for one in seen if one.bare and one.tag is not None]
     text_right = sum(len(one.blocks) for one in seen)
+    found = evidence.way_out(seen, text_right)
+    if found is not None:
+        return found
     first = wrong[0]
     if first.tag is not None and len(first.tag) < BLOCK:
-        return _hypothesis(wrong) or Stage(None, UNKNOWN_TAG)
+        return _constant(seen) or _hypothesis(wrong) or _unknown_tag(seen, text_right)
     for one in wrong[:6]:
         slip = _key_of_tag(seen, one)
         if slip is not None:
@@ -281,7 +284,13 @@ def _of_tags(seen: list[Seen]) -> Stage:
     ended = [one for one in seen if one.tag is not None]
     if bare and text_right and len(wrong) > 1:
         return one_of(evidence.of_tags(seen), f"masks and text are right, and no slip of GHASH explains its value{_pattern(ended)}")
-    return Stage(None, UNKNOWN_TAG)
+    return _unknown_tag(seen, text_right)
+
+
+def _unknown_tag(seen: list[Seen], text_right: int) -> Stage:
+    """A tag that no slip gives. Without text, nothing shows that counter blocks and the key are right."""
+    left = (*evidence.of_tags(seen), "mask", "AES", "control", *("key", "counter")[: 0 if text_right else 2])
+    return one_of(left, "no slip on the way of the tag, and no choice, order, shift or repeat of GHASH's blocks that was tried gives this tag, so AES may be wrong")
 
 
 def _unless_once(seen: list[Seen], wrong: list[Seen], found: Stage | None) -> Stage | None:
@@ -296,9 +305,11 @@ def _unless_once(seen: list[Seen], wrong: list[Seen], found: Stage | None) -> St
 
 def _constant(seen: list[Seen]) -> Stage | None:
     """Tags that are all the same, or all H: they have neither mask nor GHASH's value, so another register is taken for the sum, or is added."""
-    ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK]
-    same = len({one.tag for one in ended}) == 1 or all(one.tag == one.software.h for one in ended)
-    return one_of(("tag", "mask"), f"each tag is {(ended[0].tag or b'').hex()}, or H") if same and len(ended) > 1 and not all(one.bare for one in ended) else None
+    ended = [one for one in seen if one.tag]
+    if all(one.bare for one in ended):
+        return None if any(any(one.tag or b"") for one in ended) else one_of(("mask", "tag"), "the mask: E(K, J0) was not added, or the tag did not come out")
+    same = len({one.tag for one in ended}) == 1 or all(one.software.h.startswith(one.tag or b"") for one in ended)
+    return one_of(("tag", "mask"), f"each tag is {(ended[0].tag or b'').hex()}, or H") if same and len(ended) > 1 else None
 
 
 def _key_of_tag(seen: list[Seen], one: Seen) -> str | None:
@@ -373,20 +384,18 @@ def _of_masks(seen: list[Seen], masks_wrong: list[Seen], known: dict[bytes, str]
         return next(stage for stage in began if stage)
     one = masks_wrong[-1]
     assert one.tag is not None
-    if one.tag == one.message.tag[::-1]:
-        return Stage("tag", "the bytes of the tag stand in reverse order")
     start = gf.block_of(gf.Times(gf.inverse(gf.number(one.software.h)))(gf.number(xor(one.tag, one.mask))))
-    difference = xor(one.tag, one.mask)
+    difference, unseen = xor(one.tag, one.mask), ["AES"] * (not text_right)
     if weight(start) <= NEAR:
         return _length_or_begin(seen, start)
     if len(masks_wrong) > 1 and len({xor(other.tag or b"", other.mask) for other in masks_wrong}) == 1:
         # No slip of AES gives the same difference under several IVs.
         if all(xor(other.tag, other.message.tag) == difference for other in seen if other.tag is not None):
-            return one_of(("tag", "mask", "GHASH"), f"the way of the tag: {difference.hex()} is added to each")
-        return _bits_of_tag(seen) or one_of(evidence.of_tags(seen), f"GHASH: of zeros it makes {difference.hex()}")
+            return one_of(("tag", "mask", "GHASH", *unseen), f"the way of the tag: {difference.hex()} is added to each")
+        return _bits_of_tag(seen) or one_of((*evidence.of_tags(seen), *unseen), f"GHASH: of zeros it makes {difference.hex()}")
     wrong = [other for other in seen if other.tag_wrong]
     if text_right < 2 or not all(other.tag_wrong for other in seen if other.tag is not None):
-        return _bits_of_tag(seen) or _register(wrong, known) or Stage(None, UNKNOWN_TAG)
+        return _bits_of_tag(seen) or _register(wrong, known) or _unknown_tag(seen, text_right)
     left = ("mask", *evidence.of_tags(seen))
     return _bits_of_tag(seen) or _register(wrong, known) or one_of(left, "keystreams are right, and the tag of nothing, which is E(K, J0), is wrong")
 
@@ -427,7 +436,6 @@ def _combined(seen: list[Seen]) -> Stage | None:
     ways: list[tuple[str, Callable[[int, int], int]]] = [
         ("or", lambda value, mask: value | mask),
         ("and", lambda value, mask: value & mask),
-        ("exclusive nor", lambda value, mask: value ^ mask ^ ones),
         ("sum", lambda value, mask: value + mask & ones),
         ("difference", lambda value, mask: value - mask & ones),
     ]
@@ -520,7 +528,7 @@ def _hypothesis(wrong: list[Seen]) -> Stage | None:
         message = one.message
         plain = message.output if message.opens else message.input
         found = of_tag(one.software, message.iv, message.aad, message.ciphertext, one.tag, plain)
-        if found.text != UNKNOWN_TAG:
+        if found is not None:
             return found
     return None
 
@@ -561,9 +569,7 @@ def _bits_of_tag(seen: list[Seen]) -> Stage | None:
     ended = [one for one in seen if one.tag is not None and len(one.tag) == BLOCK]
     wrong = [one for one in ended if one.tag_wrong]
     differences = [gf.number(xor(one.tag or b"", one.message.tag)) for one in ended]
-    ever = 0
-    for difference in differences:
-        ever |= difference
+    ever = _ever(map(gf.block_of, differences))
     if len(wrong) >= 4 and bin(ever).count("1") <= 128 - ENOUGH:
         masks = [gf.number(one.mask) for one in ended]
         values = [gf.number(xor(one.message.tag, one.mask)) for one in ended]
@@ -571,18 +577,8 @@ def _bits_of_tag(seen: list[Seen]) -> Stage | None:
             return Stage("mask", f"the mask: E(K, J0) is not added to bits {ever:032x} of the tag")
         if all(difference == ever & value for difference, value in zip(differences, values, strict=True)):
             return one_of(ADDING, f"GHASH: its value is missing, or is not added to the mask, in bits {ever:032x} of the tag")
-        # Right tags too have to be so, and there have to be enough of them.
-        stuck = len(ended) >= ENOUGH and len({gf.number(one.tag or b"") & ever for one in ended}) == 1
-        return one_of(("tag",) if stuck else ADDING, f"the way of the tag: only bits {ever:032x} are ever wrong")
-    reversed_words = [(size, [one for one in wrong if one.tag == _words(one.message.tag, size)]) for size in (4, 8)]
-    for size, same in reversed_words:
-        if same:
-            return Stage("tag", f"the {8 * size}-bit words of the tag stand in reverse order")
+        return one_of(ADDING, f"the way of the tag: only bits {ever:032x} are ever wrong")
     return None
-
-
-def _words(tag: bytes, size: int) -> bytes:
-    return b"".join([tag[at : at + size] for at in range(0, len(tag), size)][::-1])
 
 
 def _pattern(ended: list[Seen]) -> str:
