@@ -139,7 +139,7 @@ mod tests {
                 bits[0], bits[1]
             )
         };
-        let judged = |iv, tag, bits| read(&whole(iv, tag, bits)).unwrap()[0].check(&mut Bulk);
+        let judged = |iv: &str, tag: &str, bits: [usize; 2]| read(&whole(iv, tag, bits)).unwrap()[0].check(&mut Bulk);
         let (iv, tag) = ("50a4a3a6d07f5c0c332f8b12", "c70ebcf2dab23cf9798da537e603cfda");
         assert_eq!(judged(iv, tag, [96, 128]), Ok(()));
         assert_eq!(judged("", tag, [0, 128]), Ok(()));
