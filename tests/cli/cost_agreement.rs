@@ -15,7 +15,7 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn describe_and_risk_say_what_rests_on_what_and_what_one_forgery_leaves() {
-    let described = sealsim(&["describe", "h100-nvl-tdx"]);
+    let described = sealsim(&["describe", "h100-nvl-tdx", "--all"]);
     assert!(described.contains("rtl/results.toml, in ASAP7"), "{described}");
     assert!(described.contains("  rows: lane rounds=2 registers=1 compact=0"), "{described}");
     assert!(described.contains("clock of the engines: marginal at 1.755 GHz ("), "{described}");

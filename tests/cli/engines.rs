@@ -141,7 +141,7 @@ fn shards_of_one_folder_or_of_several_give_the_table_of_threads() {
         }
     });
     assert_eq!(files(&bench.path("one")), ["shards", "study.json"]);
-    assert!(fine(&bench.sealsim(&["sweep", "gather", "one"])).starts_with("90 points in"));
+    assert!(fine(&bench.sealsim(&["sweep", "gather", "one"])).contains("\n90 points in"));
     assert_eq!(bench.tables("one"), expected);
     // Folders of their own come together, whatever part is missing or there twice.
     fine(&shard("here", "1/2"));

@@ -397,7 +397,7 @@ fn an_impossible_point_says_why_and_a_study_of_nothing_else_fails() {
     let said = fine(bench.sweep("out", "2"));
     assert!(said.contains("3 of them have no figures"), "{said}");
     // The first message of a kind stands for all of it, with its number.
-    assert!(said.contains("\n  3 of 3: ") && said.matches("engine.ghash.width").count() == 1, "{said}");
+    assert!(said.contains("\n  3 of 3: ") && said.matches("`engine.ghash.width`").count() == 1, "{said}");
     let errors = read(&bench.path("out/points.csv"));
     assert!(errors.contains("engine.ghash.width"), "{errors}");
     let bench = Bench::new(&STUDY.replace("values = [1, 2, 4]", "values = [0]"));

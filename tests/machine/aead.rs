@@ -150,7 +150,7 @@ fn impossible_machines_are_refused_with_the_reason() {
         (&["verify-bound", "aegis-256"], &[], "open_ghash belongs to AES-GCM"),
         (&["inline-tags", "gcm-siv"], &[], "behind the text"),
         (&["gcm-siv"], &["tag_queue.fetch=after_data"], "before the text"),
-        (&["aegis-256"], &["aead.tag=24 B"], "16 B and of 32 B"),
+        (&["aegis-256"], &["aead.tag=24 B"], "AEGIS has tags of 16 or 32 B"),
         (
             &["aegis-256"],
             &["aead.tag=32 B", "driver.pinned.message=16 B"],

@@ -223,8 +223,8 @@ mod tests {
             let ask = |memory: &Memory| answer(&curve(reads), &Interruption::default(), memory).unwrap().text;
             assert_eq!(ask(&memory), ask(&Memory::default()), "{reads}");
         }
-        // Two designs, sizes and directions, of five machines.
-        assert_eq!(memory.rows().kept().0, 5 * 8);
+        // Two designs and two that they are compared with, two sizes, two directions, five machines.
+        assert_eq!(memory.rows().kept().0, 5 * 16);
     }
 
     #[test]

@@ -234,7 +234,7 @@ mod tests {
     fn what_no_row_covers_is_refused_with_what_is_known() {
         for (settings, says) in [
             (&["cipher.library=openssl-9"][..], "openssl-3.0, openssl-3.1"),
-            (&["cpu.core=zen"], "genoa, genoa-azure, ice-lake"),
+            (&["cpu.core=zen"], "genoa, genoa-azure, granite-rapids"),
             (&["cpu.core=genoa", "cipher.library=openssl-3.1"], "genoa with openssl-3.0"),
         ] {
             let error = rates("h100-nvl-tdx", settings).unwrap_err();

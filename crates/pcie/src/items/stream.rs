@@ -47,10 +47,13 @@ impl Way {
     }
 }
 
+/// A field of a header, by name.
+type Field<'i> = Box<dyn Fn(&str) -> Option<u64> + 'i>;
+
 /// A header of either mode.
 struct Header<'i> {
     name: &'static str,
-    get: Box<dyn Fn(&str) -> Option<u64> + 'i>,
+    get: Field<'i>,
 }
 
 impl<'i> Header<'i> {
@@ -99,7 +102,7 @@ impl<'i> Header<'i> {
         let (first, last) = (enables("first_be"), enables(if length == 4 { "first_be" } else { "last_be" }));
         let before = if first == 0 { 0 } else { first.trailing_zeros().into() };
         let behind = if last == 0 { 3 } else { u64::from(last.leading_zeros()) - 4 };
-        (length.saturating_sub(before + behind).max(1), self.value("address") + before & 0x7f)
+        (length.saturating_sub(before + behind).max(1), (self.value("address") + before) & 0x7f)
     }
 }
 
@@ -140,7 +143,7 @@ impl Request {
             problems.extend((!kept).then(|| Problem::error(code, text)));
         }
         let bytes = (4 * by.value("length_dw")).saturating_sub(self.lower & 3).min(self.left);
-        (self.left, self.lower) = (self.left - bytes, self.lower + bytes & 0x7f);
+        (self.left, self.lower) = (self.left - bytes, (self.lower + bytes) & 0x7f);
         !success || !data || self.left == 0
     }
 }

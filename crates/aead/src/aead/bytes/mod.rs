@@ -42,7 +42,8 @@ pub enum BytesError {
     Forged,
 }
 
-fn either(lengths: &[usize]) -> String {
+/// Lengths, in words.
+pub(crate) fn either(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
 

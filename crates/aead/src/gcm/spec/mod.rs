@@ -234,7 +234,7 @@ pub enum SpecError {
     #[error("lanes is {0}: AEGIS-256 and AEGIS-128L have 1, their X2 has 2, their X4 has 4")]
     Lanes(u32),
     /// A tag that another scheme than AES-GCM does not have.
-    #[error("tag is {0} B: {1} has tags of {2:?} B")]
+    #[error("tag is {0} B: {1} has tags of {words} B", words = crate::aead::bytes::either(.2))]
     SchemeTag(u64, &'static str, &'static [usize]),
     /// A count or a latency lies outside of what can be built.
     #[error("{field} is {value}: it must be from {low} to {high}")]
