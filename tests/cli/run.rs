@@ -661,6 +661,14 @@ fn what_cc_costs_and_levers_give_is_what_the_commands_for_them_say() {
         }
     }
     assert!(used > 20, "{used}");
+    // Which library a host has, and how far off its copies are.
+    let unknown = timing(folder.path(), "h200-tdx", &["--copy", "h2d:1MiB"]);
+    let old = time("h200-tdx", &["--copy", "h2d:1MiB", "--set", "cipher.library=openssl-3.0"]);
+    let gain = unknown["copies"][0]["end_ps"].as_f64().unwrap() / old - 1.0;
+    assert!(close(&unknown["earlier_library"]["gain_percent"], gain * 100.0), "{}", unknown["earlier_library"]);
+    assert!(unknown["cautions"][0].as_str().unwrap().contains("copies on h200-tdx"), "{}", unknown["cautions"]);
+    let known = timing(folder.path(), MACHINE, &["--copy", "h2d:1MiB"]);
+    assert!(known.get("earlier_library").is_none() && known.get("cautions").is_none());
     let none = |arguments: &[&str]| timing(folder.path(), MACHINE, arguments).get("off").is_none();
     assert!(none(&["--copy", "h2d:1MiB", "--what-if", "0"]) && none(&["--copy", "h2d:1MiB", "--cc", "off"]));
     let large = ["--copy", "h2d:33MiB", "--copy", "d2h:33MiB", "--what-if", "1"];

@@ -83,7 +83,7 @@ impl Report {
             let how = how.as_deref().unwrap_or_default();
             let (rate, loss) = (digits(*gb_per_s), -gain_percent);
             lines.push(format!(
-                "  or {rate} GB/s (-{loss:.0} %): the guest's OpenSSL is not known, and before 3.1.0 ({how})"
+                "  or {rate} GB/s (-{loss:.0} %) with OpenSSL before 3.1.0: which one the guest has is not known ({how})"
             ));
         }
         if let [one] = &self.copies[..]
