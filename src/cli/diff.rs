@@ -3,10 +3,13 @@
 use super::{
     Failure, explain, output,
     rerun::{self, Again},
-    run::{Interruption, Progress, RunFormat, request},
+    run::{Interruption, Progress, RunFormat},
 };
 use crate::{
-    explore::explain::{ExplainError, path_to_end},
+    explore::{
+        explain::{ExplainError, path_to_end},
+        levers::request,
+    },
     files::read_text,
     observe::{
         Listeners,

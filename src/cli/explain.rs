@@ -5,11 +5,14 @@ use super::{
     machine::machine_of,
     output,
     rerun::{self, Again},
-    run::{Interruption, Progress, RunFormat, request},
+    run::{Interruption, Progress, RunFormat},
 };
 use crate::{
     config::Resolved,
-    explore::explain::{ExplainError, Which, free_first, observe},
+    explore::{
+        explain::{ExplainError, Which, free_first, observe},
+        levers::request,
+    },
     report::explain::Explanation,
     sim::Kernel,
     system::{DataMode, RunError},

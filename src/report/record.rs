@@ -2,12 +2,14 @@
 
 use super::{SCHEMA_VERSION, collectives::CollectiveRecord, explain::StageRecord, faults::Faults, gpus::GpuRecord};
 use crate::{
-    explore::levers::{Lever, Off},
+    config::Resolved,
+    explore::levers::{Answers, Lever, Off},
     figures::{LimitedBy, Named},
     observe::messages::{Message, Way},
     sampling::Told,
     system::{Busiest, CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
+    validate::summary::{self, Part},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -195,6 +197,14 @@ fn by_gpu(outcome: &Outcome) -> Vec<GpuRecord> {
 }
 
 impl Report {
+    /// Takes what further runs have shown, and what is not known of the machine.
+    pub fn answer(&mut self, answers: Answers, machine: &Resolved) {
+        let Answers { off, earlier_library, levers, first } = answers;
+        (self.off, self.earlier_library, self.levers) = (off, earlier_library, levers);
+        self.first_message = first.as_ref().map(FirstMessage::of);
+        self.cautions = summary::cautions(&machine.machine.name, &[Part::Copies]);
+    }
+
     pub fn new(context: Context, outcome: &Outcome) -> Self {
         let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
         let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();

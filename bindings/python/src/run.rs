@@ -8,7 +8,10 @@ use super::{
 use pyo3::prelude::*;
 use sealsim::{
     config::Resolved,
-    explore::what_if::{self, LimitedBy},
+    explore::{
+        levers::{self, Answers, Done, request},
+        what_if::{self, LimitedBy},
+    },
     report::{CollectiveRecord, Context, Report},
     sim::{Control, Kernel, Observer},
     system::{self, DataMode, Onlooker, Outcome, Request, RunError},
@@ -74,8 +77,8 @@ impl Question {
             .map_err(|error| Fault::of_collective(&error))?;
         let outcome = self.simulate(resolved, workload, &collectives, (watch, told))?;
         let wall = started.elapsed();
-        let limit =
-            self.limit(resolved, workload, &outcome, &collectives, watch).map_err(|error| Fault::of_run(&error))?;
+        let done = Done { machine: resolved, workload, outcome: &outcome };
+        let (answers, limit) = self.measured(done, &collectives, watch).map_err(|error| Fault::of_run(&error))?;
         let context = Context {
             machine: resolved.name(),
             confidential_computing: resolved.machine.confidential_computing,
@@ -88,6 +91,7 @@ impl Question {
             wall,
         };
         let mut report = Report::new(context, &outcome);
+        report.answer(answers, resolved);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(report)
     }
@@ -114,29 +118,24 @@ impl Question {
         })
     }
 
-    /// What limited the copy that ended last, if that was asked for or is quick.
-    fn limit(
+    /// What CC costs, what can be done, and what limited the copy that ended last, if that was asked for or is quick.
+    fn measured(
         &self,
-        resolved: &Resolved,
-        workload: &Workload,
-        outcome: &Outcome,
+        done: Done<'_>,
         collectives: &CollectiveTimes,
         watch: &Watch,
-    ) -> Result<Option<(usize, LimitedBy)>, RunError> {
-        let unasked = what_if::unasked(workload, outcome);
-        let most = self.what_if.map_or(unasked, usize::from);
+    ) -> Result<(Answers, Option<(usize, LimitedBy)>), RunError> {
+        let Done { machine, workload, outcome } = done;
+        let mut answers = Answers::default();
+        let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+        let most = self.what_if.map_or_else(|| what_if::unasked(workload, outcome), usize::from);
         let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
-        let Some(last) = last.filter(|_| most > 0) else { return Ok(None) };
-        let repeat = |most| timing(&workload.only_timing(most), collectives);
-        let limit = what_if::measure(resolved, &repeat, last, most, &mut || watch.control())?;
-        Ok(Some((last, limit)))
+        let Some(last) = last.filter(|_| most > 0 && !faulty) else { return Ok((answers, None)) };
+        levers::answer(&mut answers, (done, last), collectives, &|| watch.control())?;
+        let repeat = |most| request(&workload.only_timing(most), collectives);
+        let limit = what_if::measure(machine, &repeat, last, most, &mut || watch.control())?;
+        Ok((answers, Some((last, limit))))
     }
-}
-
-/// A workload's request, whose bytes nobody looks at.
-fn timing(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }
 
 /// Each text as the command line reads it.

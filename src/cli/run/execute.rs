@@ -15,13 +15,12 @@ use crate::{
     explore::what_if::LimitedBy,
     pool,
     report::{
-        CollectiveRecord, Context, FailureReport, Faults, FirstMessage, Manifest, PayloadRecord, Report, Rerun,
+        CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun,
         html::{Page, PageError},
     },
     sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
-    validate::summary::{self, Part},
     workload::{
         Arrival, InjectionArgument, OutputFile, Workload,
         collective::{CollectiveError, CollectiveTimes},
@@ -153,10 +152,7 @@ impl Job {
         }
         let measured = self.measured(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let mut report = self.report(&outcome, &arrivals, measured.limit, wall, sampled);
-        (report.off, report.levers) = (measured.off, measured.levers);
-        report.earlier_library = measured.earlier_library;
-        report.cautions = summary::cautions(&self.resolved.machine.name, &[Part::Copies]);
-        report.first_message = measured.first.as_ref().map(FirstMessage::of);
+        report.answer(measured.answers, &self.resolved);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(Results { report, outcome, look, recorded })
     }

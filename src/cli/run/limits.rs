@@ -4,14 +4,12 @@ use super::{Interruption, Job, RunFormat};
 use crate::{
     cli::output,
     explore::{
-        explain,
-        levers::{self, Done, Lever, Off},
+        levers::{self, Answers, Done, request},
         what_if::{self, LimitedBy},
     },
-    observe::messages::Message,
     sim::SimulationError,
-    system::{Outcome, Request, RunError},
-    workload::{Arrival, Copy, Workload, collective::CollectiveTimes},
+    system::{Outcome, RunError},
+    workload::collective::CollectiveTimes,
 };
 
 /// What further runs have shown.
@@ -19,17 +17,8 @@ use crate::{
 pub(super) struct Measured {
     /// The place of the copy that ended last, and what limited it.
     pub limit: Option<(usize, LimitedBy)>,
-    pub off: Option<Off>,
-    pub earlier_library: Option<Lever>,
-    pub levers: Vec<Lever>,
-    /// The first message of that copy, where it is alone.
-    pub first: Option<Message>,
+    pub answers: Answers,
 }
-
-/// Runs of more bytes in all are repeated only as far as what limits them asks.
-const MOST_BYTES: u64 = 64 << 20;
-/// The first message does not depend on what comes after so many bytes.
-const BEGINNING: u64 = 4 << 20;
 
 impl Job {
     /// What is to be measured.
@@ -62,29 +51,13 @@ impl Job {
         interruption: &Interruption,
     ) -> Result<(), RunError> {
         let (workload, go_on) = (&self.workload, || interruption.control());
-        let calls = collectives.iter().next().is_some();
-        if workload.bytes() <= MOST_BYTES && !calls && self.expected.is_none() && self.sample.is_none() {
+        if self.expected.is_none() && self.sample.is_none() {
             let done = Done { machine: &self.resolved, workload, outcome };
-            into.off = levers::off(done, &go_on)?;
-            into.earlier_library = levers::earlier_library(done, &go_on)?;
-            into.levers = levers::levers(done, &go_on)?;
-            into.first = self.first_message(workload.copies[last], interruption)?;
+            levers::answer(&mut into.answers, (done, last), collectives, &go_on)?;
         }
         let repeat = |most| request(&workload.only_timing(most), collectives);
         into.limit = Some((last, what_if::measure(&self.resolved, &repeat, last, most, &mut || go_on())?));
         Ok(())
-    }
-
-    /// The first message of a copy that runs alone.
-    fn first_message(&self, copy: Copy, interruption: &Interruption) -> Result<Option<Message>, RunError> {
-        let alone = Workload::timed(vec![copy], None).only_timing(BEGINNING);
-        let request = request(&alone, &CollectiveTimes::default())?;
-        match explain::observe(&self.resolved.machine, request, &mut |_| interruption.control()) {
-            // One that is longer is not seen whole.
-            Ok(observed) => Ok(observed.messages.into_iter().next().filter(|message| message.bytes < BEGINNING)),
-            Err(explain::ExplainError::Run(error)) => Err(error),
-            Err(_) => Ok(None),
-        }
     }
 
     /// How many parameters to measure, if any.
@@ -93,10 +66,4 @@ impl Job {
         let unasked = || if self.expected.is_none() { what_if::unasked(&self.workload, outcome) } else { 0 };
         Some(self.what_if.unwrap_or_else(unasked)).filter(|most| *most > 0 && !faulty)
     }
-}
-
-/// A workload's request, whose bytes nobody looks at.
-pub(in crate::cli) fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }

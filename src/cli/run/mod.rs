@@ -9,7 +9,6 @@ mod progress;
 pub use crate::sim::Interruption;
 pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
-pub(super) use limits::request;
 pub(super) use live::{Desk, LiveArguments, LiveSite};
 pub(super) use progress::Progress;
 

@@ -1,10 +1,12 @@
 //! What can be done about a run without another GPU, tried: the changes that `sealsim replay --what-if` knows, as far as copies can be made so, and
 //! the shipped designs of the host alone. A designer's limits are [`super::what_if`].
 
+use super::explain;
 use crate::{
     config::{Resolved, Role, Shipped},
+    observe::messages::Message,
     sim::Control,
-    system::{self, Direction, Memory, Outcome, Pages, RunError},
+    system::{self, Direction, Memory, Outcome, Pages, Request, RunError},
     workload::{Arrival, Copy, Workload, WorkloadStep, collective::CollectiveTimes},
 };
 use sealsim_workload::replay::{CHANGES, software};
@@ -41,6 +43,65 @@ pub struct Off {
     pub slowdown: f64,
 }
 
+/// What further runs show of one that is complete.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    pub off: Option<Off>,
+    pub earlier_library: Option<Lever>,
+    pub levers: Vec<Lever>,
+    /// The first message of the copy that ended last, as if that were alone.
+    pub first: Option<Message>,
+}
+
+/// Runs of more bytes in all are not asked, nor those with collectives.
+const MOST_BYTES: u64 = 64 << 20;
+/// The first message does not depend on what comes after so many bytes.
+const BEGINNING: u64 = 4 << 20;
+
+/// What CC costs a run, what can be done about it, and where its time goes; `last` is the place of the copy that ended last.
+///
+/// # Errors
+/// As of [`off`]; what was found before stays.
+pub fn answer(
+    into: &mut Answers,
+    (done, last): (Done<'_>, usize),
+    collectives: &CollectiveTimes,
+    go_on: &dyn Fn() -> Control,
+) -> Result<(), RunError> {
+    if done.workload.bytes() > MOST_BYTES || collectives.iter().next().is_some() {
+        return Ok(());
+    }
+    into.off = off(done, go_on)?;
+    into.earlier_library = earlier_library(done, go_on)?;
+    into.levers = levers(done, go_on)?;
+    into.first = first_message(done, last, go_on)?;
+    Ok(())
+}
+
+fn first_message(
+    Done { machine, workload, .. }: Done<'_>,
+    last: usize,
+    go_on: &dyn Fn() -> Control,
+) -> Result<Option<Message>, RunError> {
+    let alone = Workload::timed(vec![workload.copies[last]], None).only_timing(BEGINNING);
+    let request = request(&alone, &CollectiveTimes::default())?;
+    match explain::observe(&machine.machine, request, &mut |_| go_on()) {
+        // One that is longer is not seen whole.
+        Ok(observed) => Ok(observed.messages.into_iter().next().filter(|message| message.bytes < BEGINNING)),
+        Err(explain::ExplainError::Run(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// A workload's request, whose bytes nobody looks at.
+///
+/// # Errors
+/// The workload has a payload that cannot be read.
+pub fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
+}
+
 /// A lever that a machine and a workload have.
 struct Try {
     name: String,
@@ -71,9 +132,7 @@ fn length(workload: &Workload, outcome: &Outcome) -> Option<u64> {
 
 /// The same of a run without bytes.
 fn time(machine: &Resolved, workload: &Workload, go_on: &dyn Fn() -> Control) -> Result<Option<u64>, RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    let request = workload.request(&arrivals, &CollectiveTimes::default());
-    let request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+    let request = request(workload, &CollectiveTimes::default())?;
     match system::run(&machine.machine, request, &mut |_| go_on()) {
         Err(RunError::Build(_)) => Ok(None),
         outcome => Ok(length(workload, &outcome?)),
