@@ -14,7 +14,7 @@ use sealsim::{
     },
     report::{CollectiveRecord, Context, Report},
     sim::{Control, Kernel, Observer},
-    system::{self, DataMode, Onlooker, Outcome, Request, RunError},
+    system::{self, DataMode, Onlooker, Outcome, RunError},
     units::Femtos,
     workload::{Arrival, CopyArgument, InjectionArgument, Workload, collective::CollectiveTimes, sized},
 };
