@@ -14,6 +14,8 @@
 //! | `ack_unsent` | an Ack or Nak names a TLP that was sent | 3.6.2.2 |
 //! | `credits` | a TLP of traffic class 0 has the credits that InitFC and UpdateFC of VC 0 have given, if the stream begins with InitFC | 2.6.1 |
 //!
+//! Sections are cited from memory: nobody has held them, or these rules, against the text of the specification.
+//!
 //! The last two need to know which way packets go. A framed stream without ways is one direction of a link: whoever is never answered in it is answered in the
 //! other, so his tags are not followed. Ordering is not judged: where packets pass one point, what might have passed what is not seen.
 

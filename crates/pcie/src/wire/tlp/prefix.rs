@@ -6,6 +6,8 @@
 //! | `prefix_order` | local prefixes stand before End-End ones | 2.2.10.1 |
 //! | `prefix_order` | an IDE prefix is the first End-End one | 6.33.4 |
 //! | `prefix_kind` | an address space (PASID) is that of a request to memory, or of a message of address translation | 6.20.2 |
+//!
+//! Sections of the last two are cited from memory: nobody has held them, or these rules, against the text of the specification.
 
 use super::{Finding, TlpRepr};
 use crate::wire::ide;
