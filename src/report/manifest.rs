@@ -5,7 +5,7 @@
 
 use crate::{
     config::{Refusal, Resolved},
-    files::{excerpt, parse_json},
+    files::{excerpt, json_fault, parse_json},
     host::map,
     sim::{Injection, Kernel},
     system::{DataMode, Outcome},
@@ -128,7 +128,7 @@ impl Manifest {
     }
 
     pub fn read(text: &str) -> Result<Self, ManifestError> {
-        let malformed = |error: serde_json::Error| ManifestError::Malformed { reason: error.to_string() };
+        let malformed = |error: serde_json::Error| ManifestError::Malformed { reason: json_fault(&error) };
         let mut value = parse_json(text).map_err(malformed)?;
         let Some(found) = value.get("schema_version").and_then(Value::as_u64) else {
             return Err(ManifestError::Malformed { reason: "it has no `schema_version`".into() });

@@ -1,6 +1,6 @@
 //! HyperQueue by its own command, `hq`, and what it says as JSON.
 
-use crate::files::excerpt;
+use crate::files::{excerpt, json_fault};
 use serde::Deserialize;
 use std::{
     ffi::OsStr,
@@ -18,7 +18,7 @@ pub(super) enum HqError {
     #[error("`hq {command}`: {said}")]
     Refused { command: String, said: String },
     /// Its answer has another form than is known.
-    #[error("`hq {command}` answers what is not understood ({error}): {said}")]
+    #[error("`hq {command}` answers what is not understood ({}): {said}", json_fault(error))]
     Form {
         command: String,
         error: serde_json::Error,

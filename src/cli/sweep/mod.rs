@@ -23,7 +23,7 @@ use crate::explore::sweep::{
     Stopped, Study, StudyError, Table, TableError, Tabled, discard, gather, sealed,
 };
 use crate::figures::{Value, table::RATE};
-use crate::files::{excerpt, read_text};
+use crate::files::{json_fault, read_text};
 use crate::pool;
 use crate::report::{
     layout::{digits, some},
@@ -303,8 +303,7 @@ impl From<Stopped> for Printed {
 /// The point of a line of standard input.
 fn point(study: &Study, text: &str, number: u64) -> Result<Point, Failure> {
     let wrong = |error: serde_json::Error| {
-        let error = error.to_string();
-        Failure::InputOutput(miette!("standard input, line {number}: {}", excerpt(&error, 200)))
+        Failure::InputOutput(miette!("standard input, line {number}: {}", json_fault(&error)))
     };
     let point: Point = serde_json::from_str(text).map_err(wrong)?;
     if !study.owns(&point) {

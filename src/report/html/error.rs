@@ -1,5 +1,6 @@
 //! Why there is no page.
 
+use crate::files::json_fault;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -26,6 +27,6 @@ pub enum PageError {
 
 impl PageError {
     pub(super) fn not_json(error: serde_json::Error) -> Self {
-        Self::NotJson(error.to_string())
+        Self::NotJson(json_fault(&error))
     }
 }

@@ -12,6 +12,15 @@ pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Once>(text).map(|Once(value)| value)
 }
 
+/// What `serde_json` says, and where: a value that it quotes whole is cut, the place is not.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((fault, place)) if error.line() > 0 => format!("{} at line {place}", super::excerpt(fault, 200)),
+        _ => super::excerpt(&text, 200).into_owned(),
+    }
+}
+
 /// A value whose objects have each key once.
 struct Once(Value);
 

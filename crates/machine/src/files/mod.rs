@@ -15,7 +15,7 @@ mod written;
 
 pub use crate::units::excerpt;
 pub use diagnostics::{Explained, told};
-pub use json::parse_json;
+pub use json::{json_fault, parse_json};
 pub use place::{destination, standard_stream};
 pub use records::RecordFile;
 pub use refusal::{Refusal, Refusals};

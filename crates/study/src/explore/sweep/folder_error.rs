@@ -1,7 +1,7 @@
 //! What can be wrong with the folder of a sweep.
 
 use crate::explore::simulator::simulator;
-use crate::files::{ReadError, excerpt};
+use crate::files::{ReadError, json_fault};
 use crate::table::PointId;
 use std::{io, path::Path};
 use thiserror::Error;
@@ -34,7 +34,7 @@ pub enum FolderError {
     #[error("{path} holds no study: run `sealsim sweep` into it first")]
     NoStudy { path: String },
     /// A line that is no result, though not the last one.
-    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
+    #[error("{path}, line {line}: {}", json_fault(error))]
     Line {
         path: String,
         /// From 1.

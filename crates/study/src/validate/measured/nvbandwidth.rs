@@ -9,6 +9,7 @@
 //! A point is the mean over the GPUs of the case. The file does not say whether confidential computing was on.
 
 use super::Mode;
+use crate::files::json_fault;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -56,7 +57,9 @@ pub fn nvbandwidth(text: &str, mode: Mode) -> Result<NvBandwidth, String> {
     let whole: Result<Whole, _> = serde_json::from_str(text);
     let cases = match whole {
         Ok(whole) => whole.nvbandwidth,
-        Err(error) => serde_json::from_str(text).map_err(|_| format!("no JSON of nvbandwidth: {error}"))?,
+        Err(error) => {
+            serde_json::from_str(text).map_err(|_| format!("no JSON of nvbandwidth: {}", json_fault(&error)))?
+        }
     };
     let mut table = String::from("platform,mode,host_memory,direction,bytes,gb_per_s\n");
     let (mut used, mut left_out) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@
 //! A file holds one set, or an array of sets, whose header (`acvVersion`) says nothing here. AES-GCM-SIV's ciphertext ends in its tag.
 
 use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
-use crate::files::{excerpt, parse_json};
+use crate::files::{excerpt, json_fault, parse_json};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -82,7 +82,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
     let value = parse_json(text).map_err(|error| VectorError {
         place: Place::Line(error.line()),
         ..of_file(
-            Problem::Json(error.to_string()),
+            Problem::Json(json_fault(&error)),
             text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default(),
         )
     })?;
@@ -93,7 +93,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
             Value::Object(fields) if fields.contains_key("acvVersion") && !fields.contains_key("testGroups") => {}
             value => {
                 let file: File = serde_json::from_value(value)
-                    .map_err(|error| of_file(Problem::Json(excerpt(&error.to_string(), 200).into()), "a vector set"))?;
+                    .map_err(|error| of_file(Problem::Json(json_fault(&error)), "a vector set"))?;
                 let algorithm = match file.algorithm.as_str() {
                     "ACVP-AES-GCM" => Algorithm::AES_GCM,
                     "ACVP-AES-GMAC" => Algorithm::AesGmac,

@@ -2,7 +2,7 @@
 //! `acceptable`, which may be refused for the length of key, IV or tag; if they are not, what they say must come out.
 
 use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
-use crate::files::excerpt;
+use crate::files::{excerpt, json_fault};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ enum Schema {
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     let file: File = serde_json::from_str(text).map_err(|error| VectorError {
         place: Place::Line(error.line()),
-        problem: Problem::Json(error.to_string()),
+        problem: Problem::Json(json_fault(&error)),
         text: text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default().chars().take(80).collect(),
     })?;
     let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: excerpt(text, 80).into() };
@@ -125,6 +125,13 @@ mod tests {
         format!(
             r#"{{"tcId": 7, "key": "{key}", "iv": "01", "aad": "", "msg": "", "ct": "", "tag": "{tag}", "result": "{result}"}}"#
         )
+    }
+
+    #[test]
+    fn a_long_value_of_another_type_is_quoted_in_short_and_its_line_is_named() {
+        let value = format!("\n\"{}\"", "f".repeat(100_000));
+        let error = read(&file("aead_test_schema_v1.json", 1, &value)).err().unwrap().to_string();
+        assert!(error.len() < 500 && error.contains("line 3 column"), "{error}");
     }
 
     #[test]
