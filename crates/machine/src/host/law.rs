@@ -30,14 +30,14 @@ pub enum Asked {
     Sync,
 }
 
-/// When a call from pageable memory to the GPU returns under confidential computing.
+/// When a call from pageable memory to the GPU returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageableUpload {
     /// When the copy, and all before it on its stream, is done.
     #[default]
     Waits,
-    /// When all of it is sealed and submitted.
+    /// When all of it is staged (sealed, with confidential computing) and submitted, as CUDA documents it.
     Returns,
 }
 
@@ -46,6 +46,7 @@ pub enum PageableUpload {
 pub struct Knobs {
     /// Copies between host and GPU are sealed.
     pub secure: bool,
+    /// In this mode.
     pub pageable_upload: PageableUpload,
 }
 
@@ -126,8 +127,9 @@ const fn copy(way: Direction, memory: Memory, knobs: Knobs) -> (Returns, Session
     match (way, memory, knobs.secure, knobs.pageable_upload) {
         // What needs no staging is left to the GPU.
         (Direction::D2d, ..) | (_, Memory::Pinned, false, _) => (Returns::AtOnce, Session::No),
-        (_, Memory::Pageable, false, _) => (Returns::StreamDone, Session::No),
+        (Direction::H2d, Memory::Pageable, false, PageableUpload::Returns) => (Returns::Submitted, Session::No),
         (Direction::H2d, Memory::Pageable, true, PageableUpload::Returns) => (Returns::Submitted, Session::ToEnd),
+        (_, Memory::Pageable, false, _) => (Returns::StreamDone, Session::No),
         (_, _, true, _) => (Returns::StreamDone, Session::ToReturn),
     }
 }
