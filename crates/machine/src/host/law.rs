@@ -111,7 +111,9 @@ pub const fn law(asked: Asked, knobs: Knobs) -> Waits {
                 Direction::D2d => &[Stream, Turn(Engine::Compute)],
             };
             let (host, session) = copy(way, memory, knobs);
-            Waits { host: if blocking { Returns::StreamDone } else { host }, begins_after, session }
+            // CUDA documents of the blocking call itself that such an upload returns early.
+            let early = !knobs.secure && matches!(host, Returns::Submitted);
+            Waits { host: if blocking && !early { Returns::StreamDone } else { host }, begins_after, session }
         }
         Asked::Launch => {
             Waits { host: Returns::AtOnce, begins_after: &[Stream, Turn(Engine::Compute)], session: Session::No }
