@@ -59,10 +59,10 @@ pub struct Arguments {
     /// Set one value of the machine, above all files. May be given several times
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// A table of measurements, the JSON of nvbandwidth, or what nccl-tests print, that stages may name by its file's name without ending. May be given several times
+    /// A table of measurements, the JSON of nvbandwidth, or what bandwidthTest or nccl-tests print, that stages may name by its file's name without ending. May be given several times
     #[arg(long, value_name = "FILE")]
     measured: Vec<PathBuf>,
-    /// The mode in which nvbandwidth or nccl-tests made a file of --measured: they do not say
+    /// The mode in which nvbandwidth, bandwidthTest or nccl-tests made a file of --measured: they do not say
     #[arg(long, value_enum, value_name = "MODE", default_value_t = TableMode::Cc)]
     mode: TableMode,
     /// Only these stages. May be given several times

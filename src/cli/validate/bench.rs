@@ -12,7 +12,7 @@ use crate::{
     validate::{
         catalogue::{self, Catalogue, Dataset},
         class::Class,
-        measured::{Mode, Point, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
+        measured::{Mode, Point, bandwidth_test, is_bandwidth_test, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
         reproduce::{self, ReproduceError},
         score::DatasetScore,
     },
@@ -27,13 +27,16 @@ pub fn catalogue() -> Result<Catalogue, Failure> {
 
 const LONGEST_TABLE: Bytes = Bytes(16 << 20);
 
-/// A user's table, named after its file. That of nvbandwidth does not say in which mode it was made.
+/// A user's table, named after its file. What benchmarks print does not say in which mode it was made.
 pub fn read_dataset(path: &Path, mode: TableMode) -> Result<Dataset, Failure> {
     let mut text = table_text(path)?;
     let mode = if mode == TableMode::Cc { Mode::Cc } else { Mode::Off };
     let wrong = |why| Failure::InputOutput(miette!("{}: {why}", path.display()));
     if is_nccl(&text) {
         text = nccl(&name(path), &text, mode).map_err(wrong)?;
+    }
+    if is_bandwidth_test(&text) {
+        text = bandwidth_test(&text, mode).map_err(wrong)?;
     }
     if is_nvbandwidth(&text) {
         let found = nvbandwidth(&text, mode).map_err(wrong)?;

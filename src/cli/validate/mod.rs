@@ -65,10 +65,10 @@ pub struct Arguments {
     /// Which data sets, by name (default: all that are built in). May be given several times
     #[arg(long = "dataset", value_name = "NAME")]
     datasets: Vec<String>,
-    /// A table of measurements, the JSON of nvbandwidth, or what nccl-tests print, instead of those that are built in. May be given several times
+    /// A table of measurements, the JSON of nvbandwidth, or what bandwidthTest or nccl-tests print, instead of those that are built in. May be given several times
     #[arg(long, value_name = "FILE")]
     measured: Vec<PathBuf>,
-    /// The mode in which nvbandwidth or nccl-tests made a file of --measured: they do not say
+    /// The mode in which nvbandwidth, bandwidthTest or nccl-tests made a file of --measured: they do not say
     #[arg(long, value_enum, value_name = "MODE", default_value_t = TableMode::Cc)]
     mode: TableMode,
     /// Predict this table of sizes and modes without figures, as CSV

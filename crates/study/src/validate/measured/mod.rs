@@ -17,6 +17,7 @@
 //! [`predicted`].
 
 mod applications;
+mod bandwidth_test;
 mod collectives;
 mod copies;
 mod nccl;
@@ -29,6 +30,7 @@ mod sm_kernels;
 mod table;
 
 use crate::files::Refusal;
+pub use bandwidth_test::{bandwidth_test, is_bandwidth_test};
 pub use nccl::{is_nccl, nccl};
 pub use nvbandwidth::{NvBandwidth, is_nvbandwidth, nvbandwidth};
 pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
