@@ -324,13 +324,12 @@ fn printed() -> String {
     let mut table = "| operation | CC off: its call returns | CC on | begins after | has the session |\n| --- | --- | --- | --- | --- |\n".to_owned();
     for (name, asked) in operations {
         let of = |secure, pageable_upload| law(asked, Knobs { secure, pageable_upload });
-        let [off, on, other] =
-            [(false, Waits), (true, Waits), (true, Returns)].map(|(secure, upload)| of(secure, upload));
-        let either = |of: fn(&Answer) -> &'static str| match (of(&on), of(&other)) {
+        let [off, on] = [false, true].map(|secure| [of(secure, Waits), of(secure, Returns)]);
+        let either = |all: &[Answer; 2], of: fn(&Answer) -> &'static str| match (of(&all[0]), of(&all[1])) {
             (one, other) if one == other => one.to_owned(),
             (one, other) => format!("{one} (or {other})"),
         };
-        let after = on.begins_after.iter().map(|after| match after {
+        let after = on[0].begins_after.iter().map(|after| match after {
             After::Stream => "stream",
             After::Event => "event",
             After::Engine(Engine::Reading) => "engine that reads the host",
@@ -338,7 +337,8 @@ fn printed() -> String {
             After::Engine(Engine::Compute) => "slot",
         });
         let after = after.collect::<Vec<_>>().join(", ");
-        let row = format!("| {name} | {} | {} | {after} | {} |\n", host(&off), either(host), either(session));
+        let (off, sealed) = (either(&off, host), either(&on, host));
+        let row = format!("| {name} | {off} | {sealed} | {after} | {} |\n", either(&on, session));
         table.push_str(&row);
     }
     table

@@ -34,6 +34,7 @@ shipped![
     Machine "h100-nvl-tdx.toml",
     Machine "h100-nvl-snp.toml",
     Machine "h100-sxm5-off.toml",
+    Machine "h100-sxm5-vm.toml",
     Machine "h100-tdx-gen5.toml",
     Machine "a100-off.toml",
     Machine "b200-tdx.toml",

@@ -8,6 +8,9 @@
 //! | `simple` | text | a fence and a flag, `step` | the same |
 //! | `nvls` | text, in packets of `nccl.multicast_payload`; each is asked for by a flit | `step` | the last turn is copied out of the buffer |
 //!
+//! An all-to-all is sends and receives: one channel passes on a part of LL; Simple goes in turns of `nccl.send_chunk` for each channel, which the others
+//! share. In the end the kernel copies a GPU's own part.
+//!
 //! But for `copies`, sums are made as text is passed on, so that only the last pass shows.
 
 use super::spec::{FabricMode, FabricSpec};
@@ -31,6 +34,15 @@ pub struct NcclSpec {
     /// Simple: before the first step, once.
     #[schemars(title = "start, Simple")]
     pub simple_start: Femtos,
+    /// Sends and receives: what each kernel takes beside its transfers.
+    #[schemars(title = "kernel of sends and receives")]
+    pub send_kernel: Femtos,
+    /// Sends and receives by Simple: before the first, once.
+    #[schemars(title = "start of sends, Simple")]
+    pub send_start: Femtos,
+    /// Sends and receives by Simple: most text of a channel at a time.
+    #[schemars(title = "chunk of a channel, sends")]
+    pub send_chunk: Bytes,
     /// Reduction in switches: before the first turn, once. NCCL expects it too.
     #[schemars(title = "start, NVLS")]
     pub nvls_start: Femtos,
@@ -136,14 +148,18 @@ impl FabricSpec {
         }
     }
 
-    /// What a kernel takes beside its steps.
-    pub const fn start(&self, protocol: Protocol) -> Femtos {
-        let kernel = self.nccl.kernel.0;
+    /// What a kernel takes beside its steps, one of sends and receives or another.
+    pub const fn start(&self, protocol: Protocol, sends: bool) -> Femtos {
+        let nccl = &self.nccl;
+        let (kernel, simple) = match sends {
+            true => (nccl.send_kernel.0, nccl.send_start.0),
+            false => (nccl.kernel.0, nccl.simple_start.0),
+        };
         match protocol {
             Protocol::Copies => Femtos(0),
             Protocol::Ll | Protocol::Ll128 => Femtos(kernel),
-            Protocol::Simple => Femtos(kernel + self.nccl.simple_start.0),
-            Protocol::Nvls => Femtos(kernel + self.nccl.nvls_start.0),
+            Protocol::Simple => Femtos(kernel + simple),
+            Protocol::Nvls => Femtos(kernel + nccl.nvls_start.0),
         }
     }
 
@@ -157,6 +173,15 @@ impl FabricSpec {
         match protocol {
             Protocol::Simple => (self.nccl.channels as u64).saturating_mul(self.nccl.chunk.0) & !15,
             Protocol::Nvls => (self.nccl.channels as u64).saturating_mul(self.nccl.nvls_chunk.0) & !15,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Most text that one of so many peers is sent in one turn: the channels are shared out.
+    pub const fn send_turn(&self, protocol: Protocol, peers: u64) -> u64 {
+        let each = self.nccl.channels as u64 / if peers == 0 { 1 } else { peers };
+        match protocol {
+            Protocol::Simple => (if each == 0 { 1 } else { each }).saturating_mul(self.nccl.send_chunk.0) & !15,
             _ => u64::MAX,
         }
     }

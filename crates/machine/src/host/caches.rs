@@ -213,6 +213,7 @@ mod tests {
             llc: Bytes(128 << 20),
             llc_rate: BytesPerCycle(1),
             dram_rate: BytesPerCycle(1),
+            copy_dram_rate: None,
             socket_rate: None,
             first_touch: Cycles(0),
             first_touch_huge: Cycles(0),

@@ -30,14 +30,14 @@ pub enum Asked {
     Sync,
 }
 
-/// When a call from pageable memory to the GPU returns under confidential computing.
+/// When a call from pageable memory to the GPU returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageableUpload {
     /// When the copy, and all before it on its stream, is done.
     #[default]
     Waits,
-    /// When all of it is sealed and submitted.
+    /// When all of it is staged (sealed, with confidential computing) and submitted, as CUDA documents it.
     Returns,
 }
 
@@ -46,6 +46,7 @@ pub enum PageableUpload {
 pub struct Knobs {
     /// Copies between host and GPU are sealed.
     pub secure: bool,
+    /// In this mode.
     pub pageable_upload: PageableUpload,
 }
 
@@ -110,7 +111,9 @@ pub const fn law(asked: Asked, knobs: Knobs) -> Waits {
                 Direction::D2d => &[Stream, Turn(Engine::Compute)],
             };
             let (host, session) = copy(way, memory, knobs);
-            Waits { host: if blocking { Returns::StreamDone } else { host }, begins_after, session }
+            // CUDA documents of the blocking call itself that such an upload returns early.
+            let early = !knobs.secure && matches!(host, Returns::Submitted);
+            Waits { host: if blocking && !early { Returns::StreamDone } else { host }, begins_after, session }
         }
         Asked::Launch => {
             Waits { host: Returns::AtOnce, begins_after: &[Stream, Turn(Engine::Compute)], session: Session::No }
@@ -126,8 +129,9 @@ const fn copy(way: Direction, memory: Memory, knobs: Knobs) -> (Returns, Session
     match (way, memory, knobs.secure, knobs.pageable_upload) {
         // What needs no staging is left to the GPU.
         (Direction::D2d, ..) | (_, Memory::Pinned, false, _) => (Returns::AtOnce, Session::No),
-        (_, Memory::Pageable, false, _) => (Returns::StreamDone, Session::No),
+        (Direction::H2d, Memory::Pageable, false, PageableUpload::Returns) => (Returns::Submitted, Session::No),
         (Direction::H2d, Memory::Pageable, true, PageableUpload::Returns) => (Returns::Submitted, Session::ToEnd),
+        (_, Memory::Pageable, false, _) => (Returns::StreamDone, Session::No),
         (_, _, true, _) => (Returns::StreamDone, Session::ToReturn),
     }
 }

@@ -115,6 +115,10 @@ pub struct MemorySpec {
     /// What is not in the last-level cache either costs bytes / this rate on top.
     #[schemars(title = "DRAM rate", extend("relaxes" = "up"))]
     pub dram_rate: BytesPerCycle,
+    /// A copy from pageable memory to staging takes bytes / this rate longer for what is in no cache. If absent, `driver.pageable_copy_rate` holds for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "DRAM rate of plain copies", extend("relaxes" = "up"))]
+    pub copy_dram_rate: Option<BytesPerCycle>,
     /// What all cores of a socket together get from its memory; sessions of several GPUs share it. No limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "rate of a socket", extend("relaxes" = "up"))]
@@ -294,4 +298,15 @@ pub struct DriverSpec {
     #[serde(default)]
     #[schemars(title = "return of uploads of pageable memory, CC on")]
     pub pageable_upload: PageableUpload,
+    /// The same without.
+    #[serde(default)]
+    #[schemars(title = "return of uploads of pageable memory, CC off")]
+    pub pageable_upload_plain: PageableUpload,
+}
+
+impl DriverSpec {
+    /// When a call from pageable memory to the GPU returns in a mode.
+    pub const fn upload(&self, secure: bool) -> PageableUpload {
+        if secure { self.pageable_upload } else { self.pageable_upload_plain }
+    }
 }

@@ -106,7 +106,7 @@ impl Rules {
             calls: machine.calls.clone()?,
             secure,
             simulated: secure,
-            pageable_upload: machine.driver.pageable_upload,
+            pageable_upload: machine.driver.upload(secure),
             engines: Engines::of(machine),
             nodes: machine.calls.as_ref()?.gap,
             sealed_completion: nanos(machine.driver.secure_completion.0, machine.cpu.clock),

@@ -12,7 +12,8 @@ use crate::{
     system::{Direction, Memory},
     units::Femtos,
     workload::collective::{
-        CollectiveError, CollectiveOutcome, CollectiveRequest, extent, run_collective, stride, transfer_count,
+        Collective, CollectiveError, CollectiveOutcome, CollectiveRequest, Passing, extent, run_collective, stride,
+        transfer_count,
     },
 };
 
@@ -41,9 +42,9 @@ const LEAST: u64 = 64 << 10;
 
 /// By how much transfers of a part of so many bytes differ, so that all engines, or all buffers of the host, have as much more to do. Where a part
 /// takes several turns, by whole turns.
-fn message(machine: &MachineSpec, protocol: Protocol, part: u64) -> u64 {
+fn message(machine: &MachineSpec, protocol: Protocol, (kind, ranks, part): (Collective, usize, u64)) -> u64 {
     let Some(fabric) = &machine.fabric else { return LEAST };
-    let turn = fabric.turn(protocol);
+    let turn = Passing::of(fabric, protocol, (kind, ranks)).turn;
     if part > turn {
         return turn;
     }
@@ -75,7 +76,7 @@ pub fn collective(
     let mut last = None;
     let found = match sample.filter(|_| !request.carries_bytes() && ranks > 0) {
         Some(sample) => scaled(
-            (bytes, stride(kind, ranks, message(machine, protocol, extent(kind, ranks, bytes).0))),
+            (bytes, stride(kind, ranks, message(machine, protocol, (kind, ranks, extent(kind, ranks, bytes).0)))),
             sample,
             |length| {
                 let outcome =

@@ -396,7 +396,7 @@ impl Driver {
     /// What the law says of a copy.
     fn waits(&self, plan: &CopyPlan, blocking: bool) -> Waits {
         let CopyPlan { direction: way, memory, .. } = *plan;
-        let knobs = Knobs { secure: self.options.secure, pageable_upload: self.spec.pageable_upload };
+        let knobs = Knobs { secure: self.options.secure, pageable_upload: self.spec.upload(self.options.secure) };
         // What is sealed ahead is placed within its call.
         let blocking = blocking || self.options.ahead.is_some() && plan.flow(knobs.secure) != Flow::Direct;
         law(Asked::Copy { way, memory, blocking }, knobs)

@@ -115,8 +115,11 @@ impl Buffers {
                 let faults = self.faults(buffer, memory, job);
                 Touch { millicycles: cost(job.bytes, llc) + faults.millicycles, cold: missed.llc }
             }
-            // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
-            JobKind::CopyIn | JobKind::ForwardIn => Touch { millicycles: 0, cold: missed.llc },
+            // Where no rate is stated for it, that of the copy holds for what is in no cache.
+            JobKind::CopyIn | JobKind::ForwardIn => {
+                let millicycles = self.spec.copy_dram_rate.map_or(0, |rate| cost(missed.llc, rate.0));
+                Touch { millicycles, cold: missed.llc }
+            }
             JobKind::CopyOut | JobKind::ForwardOut => {
                 Touch { millicycles: self.faults(buffer, memory, job).millicycles, cold: missed.llc }
             }

@@ -6,9 +6,12 @@
 //! | rate of a ring | `nccl.expected_rate`; LL has half of it, and `nccl.expected_ll` at the most, LL128 92 in 100 |
 //! | rate of NVLS | that of a ring, by the flits that each takes for a buffer; and the copies of its first and last turn |
 //!
+//! Sends and receives, of which an all-to-all is made, are not weighed: LL takes parts of up to `SENDS_BY_LL`, Simple all others (`src/enqueue.cc`,
+//! `NCCL_P2P_LL_THRESHOLD`).
+//!
 //! NCCL itself goes by a table of efficiencies for NVLS; that flits say the same is assumed.
 
-use super::kind::Collective;
+use super::{kind::Collective, schedule::extent};
 use crate::{
     config::MachineSpec,
     fabric::{
@@ -25,9 +28,15 @@ const HOPS: [[f64; 3]; 2] = [[0.6, 1.9, 3.4], [1.0, 2.5, 5.7]];
 /// Share of the rate of Simple.
 const SHARE: [f64; 3] = [0.5, 0.92, 1.0];
 
+/// Most bytes that a GPU sends another by LL.
+const SENDS_BY_LL: u64 = 16 << 10;
+
 /// The protocol of a collective. Copy engines and the host know none.
 pub fn protocol(machine: &MachineSpec, kind: Collective, ranks: usize, bytes: u64) -> Protocol {
     let Some(spec) = machine.fabric.as_ref().filter(|spec| !by_copies(spec.mode)) else { return Protocol::Copies };
+    if kind == Collective::AllToAll {
+        return if extent(kind, ranks, bytes).0 <= SENDS_BY_LL { Protocol::Ll } else { Protocol::Simple };
+    }
     let rings = Protocol::RINGS.into_iter().enumerate();
     let rings = rings.filter(|(_, protocol)| spec.nccl.nvlink || *protocol != Protocol::Ll128);
     let mut best = (f64::INFINITY, Protocol::Simple);
@@ -91,8 +100,8 @@ pub(super) fn turn(spec: &FabricSpec, ranks: usize) -> u64 {
 }
 
 /// From the kernel's start to its first transfer. Switches add what has been copied into their buffers before.
-pub(super) fn start(spec: &FabricSpec, protocol: Protocol, ranks: usize, bytes: u64) -> Femtos {
-    let begins = spec.start(protocol);
+pub(super) fn start(spec: &FabricSpec, protocol: Protocol, (kind, ranks, bytes): (Collective, usize, u64)) -> Femtos {
+    let begins = spec.start(protocol, kind == Collective::AllToAll);
     if protocol != Protocol::Nvls {
         return begins;
     }

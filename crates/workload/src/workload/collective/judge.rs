@@ -20,7 +20,9 @@ pub fn transfer_count(machine: &MachineSpec, request: &CollectiveRequest) -> u64
     let turns = match machine.fabric.as_ref() {
         _ if pieces_repeat(kind) => bytes.div_ceil(PIECE),
         Some(spec) if protocol == Protocol::Nvls => return bytes.div_ceil(turn(spec, ranks)) * ranks as u64,
-        Some(spec) if kind.is_ring() => extent(kind, ranks, bytes).0.div_ceil(Passing::of(spec, protocol).turn),
+        Some(spec) if protocol != Protocol::Copies => {
+            extent(kind, ranks, bytes).0.div_ceil(Passing::of(spec, protocol, (kind, ranks)).turn)
+        }
         _ => 1,
     };
     transfers(&plan(kind, ranks, 1, Passing::COPIES)).saturating_mul(turns)

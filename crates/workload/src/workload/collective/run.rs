@@ -53,7 +53,7 @@ pub fn run_collective(
     let launch = launch(machine);
     let fabric = FabricRequest {
         protocol,
-        begin: Femtos(launch.0.saturating_add(start(spec, protocol, request.ranks, request.bytes).0)),
+        begin: Femtos(launch.0.saturating_add(start(spec, protocol, (request.kind, request.ranks, request.bytes)).0)),
         memories,
         // What there is of them grows with the bytes.
         programs: std::mem::take(&mut plan.programs),
@@ -86,7 +86,7 @@ pub fn run_collective(
 /// What each GPU does, or the one that stands for all.
 fn laid_out(spec: &FabricSpec, request: &CollectiveRequest, (protocol, shares): (Protocol, bool)) -> Plan {
     let CollectiveRequest { kind, ranks, bytes, .. } = *request;
-    let passing = Passing::of(spec, protocol);
+    let passing = Passing::of(spec, protocol, (kind, ranks));
     if protocol == Protocol::Nvls {
         let (part, buffer) = extent(kind, ranks, bytes);
         let program = in_switches(buffer, turn(spec, ranks), |bytes| carried(bytes, ranks));
@@ -125,7 +125,7 @@ pub fn collective_fault_points(
     }
     let spec = machine.fabric.as_ref().ok_or(CollectiveError::NoFabric)?;
     let protocol = request.protocol(machine);
-    let plan = plan(kind, ranks, SMALL, Passing::of(spec, protocol));
+    let plan = plan(kind, ranks, SMALL, Passing::of(spec, protocol, (kind, ranks)));
     let fabric = FabricRequest {
         protocol,
         begin: launch(machine),

@@ -22,18 +22,24 @@ pub(super) const fn pieces_repeat(kind: Collective) -> bool {
 /// How a kernel passes on text: in turns of so many bytes of each part, whose sums show in the last step alone; or the host has it copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passing {
-    /// Most bytes of a part in a turn of a ring.
+    /// Most bytes of a part in a turn.
     pub turn: u64,
     /// Whether sums are made as text is passed on.
     pub streams: bool,
+    /// How many times as long as by all channels the last pass takes.
+    pub slower: u64,
 }
 
 impl Passing {
     /// By copies, each added when it is there.
-    pub const COPIES: Self = Self { turn: u64::MAX, streams: false };
+    pub const COPIES: Self = Self { turn: u64::MAX, streams: false, slower: 1 };
 
-    pub fn of(spec: &FabricSpec, protocol: Protocol) -> Self {
-        Self { turn: spec.turn(protocol).max(ALIGNMENT), streams: protocol != Protocol::Copies }
+    pub fn of(spec: &FabricSpec, protocol: Protocol, (kind, ranks): (Collective, usize)) -> Self {
+        let sends = kind == Collective::AllToAll;
+        let turn = if sends { spec.send_turn(protocol, ranks as u64 - 1) } else { spec.turn(protocol) };
+        // A part that is sent by LL is one channel's.
+        let slower = if sends && protocol == Protocol::Ll { u64::from(spec.nccl.channels) } else { 1 };
+        Self { turn: turn.max(ALIGNMENT), streams: protocol != Protocol::Copies, slower }
     }
 }
 
@@ -77,7 +83,7 @@ pub fn plan(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Pla
             ring(kind, rank, ranks, (part, passing))
         }
         Collective::Broadcast => chain(rank, ranks, buffer),
-        Collective::AllToAll => exchange(rank, ranks, part, results),
+        Collective::AllToAll => exchange((rank, ranks), part, results, passing),
         Collective::TreeAllReduce => tree(rank, ranks, buffer),
     };
     Plan { programs: (0..ranks).map(program).collect(), buffer, part, results }
@@ -93,10 +99,6 @@ pub fn folded(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> O
     let sends = own.sends.iter().map(|send| SendStep { target: 0, ..send.clone() }).collect();
     let receives = own.receives.iter().map(|receive| ReceiveStep { source: 0, ..receive.clone() }).collect();
     Some(Plan { programs: vec![Program { sends, receives }], ..whole })
-}
-
-const fn part_range(number: usize, part: u64) -> Range<u64> {
-    number as u64 * part..(number as u64 + 1) * part
 }
 
 /// Each step sends on what the step before has brought. A turn begins when the one before is over: a block of threads does one after the other.
@@ -171,15 +173,27 @@ fn chain(rank: usize, ranks: usize, buffer: u64) -> Program {
     program
 }
 
-/// In turn n, each sends to the n-th behind it.
-fn exchange(rank: usize, ranks: usize, part: u64, results: u64) -> Program {
+/// Each sends a part to each, the n-th behind it and so on. Of two GPUs each sends its next turn when it has received the last: a block of threads does
+/// both. With the last, a kernel copies what it has for itself.
+fn exchange((rank, ranks): (usize, usize), part: u64, results: u64, passing: Passing) -> Program {
     let mut program = Program::default();
-    for turn in 1..ranks {
-        let (target, source) = ((rank + turn) % ranks, (rank + ranks - turn) % ranks);
-        program.sends.push(SendStep { target: target as u8, range: part_range(target, part), after: Vec::new() });
-        let into = part_range(source, part);
-        let range = results + into.start..results + into.end;
-        program.receives.push(ReceiveStep { source: source as u8, range, reduces: false, pass: 0 });
+    let mut at = 0;
+    while at < part {
+        let end = part.min(at.saturating_add(passing.turn));
+        let before = program.receives.len();
+        for peer in 1..ranks {
+            let (target, source) = ((rank + peer) % ranks, (rank + ranks - peer) % ranks);
+            let within = |number: usize| number as u64 * part + at..number as u64 * part + end;
+            let after = (before + peer).checked_sub(ranks).into_iter().collect();
+            program.sends.push(SendStep { target: target as u8, range: within(target), after });
+            let into = within(source);
+            let range = results + into.start..results + into.end;
+            program.receives.push(ReceiveStep { source: source as u8, range, reduces: false, pass: 0 });
+        }
+        at = end;
+    }
+    if let Some(last) = program.receives.last_mut().filter(|_| passing.streams) {
+        last.pass = part.saturating_mul(passing.slower);
     }
     program
 }
