@@ -24,8 +24,9 @@ constexpr int COPIES = 100;          // what bandwidthTest makes of each size
 constexpr int CALLS = 1000, CALLS_BEFORE = 10, LAUNCHES = 5;
 constexpr unsigned THREADS = 256, MOST_BLOCKS = 512;  // about four for each SM
 constexpr const char* USAGE =
-    "usage: copies bandwidth|api|sm|calls|about --platform NAME --mode off|cc [--streams N] [--max BYTES] > FILE\n"
-    "NAME: letters, digits, '.', '_', '-'; N: 1 to 16, more than 1 for bandwidth only; BYTES: 4 to 1099511627776";
+    "usage: copies bandwidth|api|both|sm|calls|about --platform NAME --mode off|cc [--streams N] [--steps N] [--max BYTES] > FILE\n"
+    "NAME: letters, digits, '.', '_', '-'; N: 1 to 16; streams for bandwidth only, steps (sizes for each power of two) for bandwidth, api and both;\n"
+    "BYTES: 4 to 1099511627776";
 
 bool release_failed = false;
 
@@ -82,7 +83,7 @@ Event event() {
 
 struct Options {
     std::string command, platform, mode;
-    size_t streams = 1, max = 0;  // max 0: the command's default
+    size_t streams = 1, steps = 1, max = 0;  // max 0: the command's default
     size_t up_to(size_t otherwise) const { return max == 0 ? otherwise : max; }
 };
 
@@ -114,10 +115,21 @@ double median(std::vector<double> values) {
     return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
+// Sizes up to `most`: powers of two, and between two of them as many as `--steps` says, a multiple of 4 B each.
+std::vector<size_t> sizes(const Options& options, size_t most) {
+    std::vector<size_t> all;
+    for (size_t power = SMALLEST; power <= most; power *= 2)
+        for (size_t step = 0; step < options.steps; ++step) {
+            const size_t bytes = (power + power * step / options.steps) / 4 * 4;
+            if (bytes <= most && (all.empty() || bytes > all.back())) all.push_back(bytes);
+        }
+    return all;
+}
+
 // One row for each size; `figure` measures it.
 void curve(const Options& options, const char* memory, const char* way, size_t most, const std::function<double(size_t)>& figure) {
     std::fprintf(stderr, "%s %s\n", memory, way);
-    for (size_t bytes = SMALLEST; bytes <= most; bytes *= 2) {
+    for (const size_t bytes : sizes(options, most)) {
         const double measured = figure(bytes);
         std::printf("%s,%s,%s,%s,%zu,%.6g\n", options.platform.c_str(), options.mode.c_str(), memory, way, bytes, measured);
         std::fflush(stdout);
@@ -179,6 +191,23 @@ void bandwidth(const Options& options) {
     const Device other = device(most);
     const std::vector<Copy> within = {{other.get(), gpu[0].get(), cudaMemcpyDeviceToDevice}};
     curve(options, "device", "d2d", most, [&](size_t bytes) { return 2 * back_to_back(streams, within, bytes); });
+}
+
+// Pinned copies to the GPU, from it, and both at once on two streams: what two copy engines take from each other. `gb_per_s` counts both ways.
+void both(const Options& options) {
+    const size_t most = options.up_to(64 * MIB);
+    const Device gpu[] = {device(most), device(most)};
+    const Pinned host[] = {pinned(most), pinned(most)};
+    const Copy up = copy(true, gpu[0].get(), host[0].get()), down = copy(false, gpu[1].get(), host[1].get());
+    // No host_memory column: `validate` does not read this table.
+    std::puts("platform,mode,ways,bytes,gb_per_s");
+    for (const size_t bytes : sizes(options, most))
+        for (const auto& [ways, each] : std::map<std::string, std::vector<Copy>>{{"h2d", {up}}, {"d2h", {down}}, {"both", {up, down}}}) {
+            std::vector<Stream> used;
+            for (size_t s = 0; s < each.size(); ++s) used.push_back(stream());
+            std::printf("%s,%s,%s,%zu,%.6g\n", options.platform.c_str(), options.mode.c_str(), ways.c_str(), bytes, back_to_back(used, each, bytes));
+            std::fflush(stdout);
+        }
 }
 
 double call_us(const Copy& one, size_t bytes) {
@@ -261,12 +290,12 @@ __global__ void nothing() {}
 
 using Graph = std::unique_ptr<CUgraphExec_st, Release<cudaGraphExecDestroy>>;
 
-// One graph of `kernels` empty kernels, each behind the last.
-Graph graph_of(int kernels, cudaStream_t on) {
+// One graph of `count` operations, each behind the last.
+Graph graph_of(int count, cudaStream_t on, const std::function<void()>& operation) {
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t made = nullptr;
     CHECK(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < kernels; ++i) nothing<<<1, 32, 0, on>>>();
+    for (int i = 0; i < count; ++i) operation();
     CHECK(cudaStreamEndCapture(on, &captured));
     CHECK(cudaGraphInstantiate(&made, captured, 0));
     CHECK(cudaGraphDestroy(captured));
@@ -321,20 +350,31 @@ void calls(const Options& options) {
     row("event-create", alone_us(none, [&] { cudaEvent_t made = nullptr; CHECK(cudaEventCreate(&made)); CHECK(cudaEventDestroy(made)); }));
     row("memset", alone_us(none, [&] { CHECK(cudaMemsetAsync(gpu.get(), 0, SMALL, on.get())); }));
     const Pinned locked = pinned(SMALL);
-    row("copy-async-h2d", alone_us(none, [&] { CHECK(cudaMemcpyAsync(gpu.get(), locked.get(), SMALL, cudaMemcpyHostToDevice, on.get())); }));
-    row("copy-async-d2h", alone_us(none, [&] { CHECK(cudaMemcpyAsync(locked.get(), gpu.get(), SMALL, cudaMemcpyDeviceToHost, on.get())); }));
+    const auto up = [&] { CHECK(cudaMemcpyAsync(gpu.get(), locked.get(), SMALL, cudaMemcpyHostToDevice, on.get())); };
+    const auto down = [&] { CHECK(cudaMemcpyAsync(locked.get(), gpu.get(), SMALL, cudaMemcpyDeviceToHost, on.get())); };
+    row("copy-async-h2d", alone_us(none, up)), row("copy-async-d2h", alone_us(none, down));
+    const Stream other = stream();
+    row("stream-wait-until-done", alone_us(none, [&] {  // a kernel on one stream, awaited by another that copies back
+            launch_one();
+            CHECK(cudaEventRecord(mark.get(), on.get()));
+            CHECK(cudaStreamWaitEvent(other.get(), mark.get(), 0));
+            CHECK(cudaMemcpyAsync(locked.get(), gpu.get(), SMALL, cudaMemcpyDeviceToHost, other.get()));
+            CHECK(cudaStreamSynchronize(other.get()));
+        }));
     void* got = nullptr;
     row("malloc", alone_us([&] { CHECK(cudaFree(got)); got = nullptr; }, [&] { CHECK(cudaMalloc(&got, MIB)); }));
     CHECK(cudaFree(got));
     got = nullptr;
     row("free", alone_us([&] { CHECK(cudaMalloc(&got, MIB)); }, [&] { CHECK(cudaFree(got)); }));
-    for (const int kernels : {1, 10, 100, 1000}) {
-        const Graph graph = graph_of(kernels, on.get());
+    const auto graph_rows = [&](const std::string& name, int count, const std::function<void()>& operation) {
+        const Graph graph = graph_of(count, on.get(), operation);
         const auto launch_graph = [&] { CHECK(cudaGraphLaunch(graph.get(), on.get())); };
-        const std::string name = "graph-" + std::to_string(kernels);
         row(name, alone_us(none, launch_graph));
         row(name + "-until-done", alone_us(none, [&] { launch_graph(), CHECK(cudaStreamSynchronize(on.get())); }));
-    }
+    };
+    for (const int kernels : {1, 10, 100, 1000}) graph_rows("graph-" + std::to_string(kernels), kernels, launch_one);
+    for (const int copies : {1, 10, 100}) graph_rows("graph-of-h2d-" + std::to_string(copies), copies, up);
+    for (const int copies : {1, 10, 100}) graph_rows("graph-of-d2h-" + std::to_string(copies), copies, down);
 }
 
 std::string first_line(const std::string& file) {
@@ -385,6 +425,7 @@ Options read(int count, char** arguments) {
         if (name == "--platform") options.platform = value;
         else if (name == "--mode") options.mode = value;
         else if (name == "--streams") options.streams = number(name, value, 1, MOST_STREAMS);
+        else if (name == "--steps") options.steps = number(name, value, 1, MOST_STREAMS);
         else if (name == "--max") options.max = number(name, value, SMALLEST, LARGEST);
         else misused("unknown option " + name);
     }
@@ -392,10 +433,12 @@ Options read(int count, char** arguments) {
     if (options.platform.empty() || options.platform.find_first_not_of(letters) != std::string::npos) misused("--platform NAME is needed");
     if (options.mode != "off" && options.mode != "cc") misused("--mode off or --mode cc is needed");
     if (options.streams > 1 && options.command != "bandwidth") misused("--streams is for bandwidth only");
+    if (options.steps > 1 && options.command != "bandwidth" && options.command != "api" && options.command != "both")
+        misused("--steps is for bandwidth, api and both");
     return options;
 }
 
-const std::map<std::string, void (*)(const Options&)> COMMANDS = {{"bandwidth", bandwidth}, {"api", api}, {"sm", sm}, {"calls", calls}, {"about", about}};
+const std::map<std::string, void (*)(const Options&)> COMMANDS = {{"bandwidth", bandwidth}, {"api", api}, {"both", both}, {"sm", sm}, {"calls", calls}, {"about", about}};
 
 }  // namespace
 

@@ -16,7 +16,12 @@ const WORTH: f64 = 0.03;
 /// What may be otherwise, for which programs it matters, and the setting under which it is so.
 type Doubt = (&'static str, fn(&Job) -> bool, &'static str);
 
-const DOUBTS: [Doubt; 4] = [
+const DOUBTS: [Doubt; 5] = [
+    (
+        "the GPU is not in persistence mode, so that the first context of a process waits for its start",
+        |job| !job.beginning.creates.is_empty(),
+        "calls.context=6.1 s",
+    ),
     (
         "uploads of pageable memory return before they are done, which is reported but not measured",
         |job| job.ops.iter().any(|op| matches!(op.work, Work::Copy { way: Way::H2d, memory: Memory::Pageable, .. })),
