@@ -16,7 +16,8 @@ const WORSE: u64 = 32;
 /// Bytes of a copy.
 const SIZES: [u64; 2] = [4 << 10, 256 << 10];
 
-/// By the table of a parameter: one of these is in the path of a unit that it is of, or of a channel to or from that.
+/// By the table of a parameter: one of these is in the path of a unit that it is of, or of a channel to or from that, or is a state in which a neighbour
+/// waits for it.
 const PLACES: [(&str, &[&str]); 14] = [
     ("cipher.", &["cipher"]),
     ("memory.", &["cipher", "root_complex"]),
@@ -29,7 +30,8 @@ const PLACES: [(&str, &[&str]); 14] = [
     ("engine.", &["engine"]),
     ("tag_queue.", &["tag_queue"]),
     ("hbm.", &["hbm", "data"]),
-    ("link.", &["link"]),
+    // A copy engine whose writes the link does not take is held by that.
+    ("link.", &["link", "link_busy"]),
     // Writes that wait for those in service hold the link's credits, and so the copy engine.
     ("root_complex.write", &["root_complex", "host.completions", "host.notices", "host.writes", "pce"]),
     ("root_complex.", &["root_complex", "host.completions", "host.notices", "host.writes"]),
@@ -76,9 +78,9 @@ fn what_takes_longer_lies_at_the_unit_whose_parameter_is_worse() {
                 }
                 tried += 1;
                 let (_, places) = PLACES.iter().find(|(table, _)| parameter.path.starts_with(table)).unwrap();
-                let is_its = |(place, _): &&(String, &str)| {
+                let is_its = |(place, state): &&(String, &str)| {
                     let bare = place.replace(|letter: char| letter.is_ascii_digit(), "");
-                    places.iter().any(|one| bare.contains(one))
+                    places.iter().any(|one| bare.contains(one) || one == state)
                 };
                 let time = |path: &Times| -> u64 { path.keys().filter(is_its).map(|place| path[place]).sum() };
                 let part = (time(&after) as f64 - time(&before) as f64) / (later - end) as f64;

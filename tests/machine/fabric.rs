@@ -33,7 +33,7 @@ fn ring(machine: &MachineSpec, protocol: Protocol, ranks: usize, bytes: u64) -> 
     let outcome = run(machine, &CollectiveRequest { protocol: Some(protocol), ..asked });
     let spec = machine.fabric.as_ref().unwrap();
     let clock = Clock::new(spec.clock).unwrap();
-    let begins = clock.edge(clock.first_from(Femtos(outcome.launch.0 + spec.start(protocol).0)));
+    let begins = clock.edge(clock.first_from(Femtos(outcome.launch.0 + spec.start(protocol, false).0)));
     let step = |pass| hop_terms(machine, protocol, outcome.part, pass).unwrap().total().0;
     let (others, part) = (ranks as u64 - 1, outcome.part);
     let formula = match protocol {
