@@ -248,13 +248,19 @@ fn a_loop_is_shown_by_a_step_within_80_columns() {
     assert!(page[step..].contains("copy calls that hold the host"));
     // So does a picture, with changes by name and several at once; `changes` are rows alone.
     let plot = path("step.svg");
-    let changes = ["--what-if", "changes", "--what-if", "copy-thread+graph", "--plot", &plot, "--format", "json"];
-    let json: Json = serde_json::from_str(&text(&sealsim(&[&["replay", LOOP], &changes[..]].concat()))).unwrap();
+    let changes = ["--what-if", "changes", "--what-if", "copy-thread+graph", "--what-if", "graph+openssl"];
+    let files = ["--plot", &plot, "--format", "json"];
+    let all = [&["replay", LOOP], &changes[..], &files[..]].concat();
+    let json: Json = serde_json::from_str(&text(&sealsim(&all))).unwrap();
     let rows = json["what_if"].as_array().unwrap();
     let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{rows:?}"));
     let (both, graph, thread) = (row("copy-thread+graph"), row("graph"), row("copy-thread"));
     assert_eq!(both["calls"].as_u64().unwrap(), graph["calls"].as_u64().unwrap() + thread["calls"].as_u64().unwrap());
     assert!(both["gain"].as_f64() >= graph["gain"].as_f64(), "{both}");
+    // A library changes nothing without CC; of copies that change, no profile says what they take then.
+    let off = |name: &str| row(name)["off_step_ns"].as_u64();
+    assert_eq!((off("openssl"), off("graph+openssl")), (json["steps"]["runs"][0]["mean_ns"].as_u64(), off("graph")));
+    assert!(off("graph") < off("openssl") && both.get("off_step_ns").is_none());
     let svg = fs::read_to_string(&plot).unwrap();
     assert!(
         [">off: ", ">cc: ", ">copy-thread+graph: ", "start of the step"].iter().all(|has| svg.contains(has)),

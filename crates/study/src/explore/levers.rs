@@ -54,7 +54,7 @@ pub struct Answers {
 }
 
 /// Runs of more bytes in all are not asked, nor those with collectives.
-const MOST_BYTES: u64 = 64 << 20;
+pub const MOST_BYTES: u64 = 64 << 20;
 /// The first message does not depend on what comes after so many bytes.
 const BEGINNING: u64 = 4 << 20;
 
