@@ -82,21 +82,6 @@ fn the_answer_does_not_depend_on_threads() {
 }
 
 #[test]
-fn the_picture_in_the_documentation_is_what_the_command_draws() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("replay.svg").display().to_string();
-    let [gpu, api] =
-        ["gpu", "api"].map(|table| format!("validation/traces/streamcluster-off-cuda_{table}_trace.csv.gz"));
-    text(&sealsim(&["replay", &gpu, "--api", &api, "--whole-profile", "--design", "direct+overlap", "--plot", &file]));
-    let (drawn, made) = (fs::read_to_string("docs/replay.svg").unwrap(), fs::read_to_string(file).unwrap());
-    assert!(
-        drawn == made,
-        "make it anew: sealsim replay {gpu} --api {api} --whole-profile --design direct+overlap --plot docs/replay.svg"
-    );
-    assert!(made.len() < 300_000, "{} bytes", made.len());
-}
-
-#[test]
 fn a_picture_has_a_band_for_each_run_and_a_chakra_trace_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let [plot, chakra] = ["plot.svg", "out.et"].map(|name| folder.path().join(name).display().to_string());
