@@ -1,7 +1,10 @@
 //! What can be done about a run without another GPU, tried: the changes that `sealsim replay --what-if` knows, as far as copies can be made so, and
 //! the shipped designs of the host alone. A designer's limits are [`super::what_if`].
 
-use super::explain;
+use super::{
+    explain,
+    what_if::{self, LimitedBy},
+};
 use crate::{
     config::{Resolved, Role, Shipped},
     observe::messages::Message,
@@ -51,30 +54,39 @@ pub struct Answers {
     pub levers: Vec<Lever>,
     /// The first message of the copy that ended last, as if that were alone.
     pub first: Option<Message>,
+    /// The place of that copy, and what limited it.
+    pub limit: Option<(usize, LimitedBy)>,
 }
 
-/// Runs of more bytes in all are not asked, nor those with collectives.
+/// Runs of more bytes in all are asked only what limited them, and so are those with collectives.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// The first message does not depend on what comes after so many bytes.
 const BEGINNING: u64 = 4 << 20;
 
-/// What CC costs a run, what can be done about it, and where its time goes; `last` is the place of the copy that ended last.
+/// What CC costs a run, what can be done about it, where its time goes, and what limited the copy that ended last: `most` parameters, or as many as are
+/// quick; if that is none, nothing is asked, nor of a run with faults. Unless `all`, only what limited it is.
 ///
 /// # Errors
 /// As of [`off`]; what was found before stays.
 pub fn answer(
     into: &mut Answers,
-    (done, last): (Done<'_>, usize),
+    done: Done<'_>,
+    (most, all): (Option<usize>, bool),
     collectives: &CollectiveTimes,
     go_on: &dyn Fn() -> Control,
 ) -> Result<(), RunError> {
-    if done.workload.bytes() > MOST_BYTES || collectives.iter().next().is_some() {
-        return Ok(());
+    let Done { machine, workload, outcome } = done;
+    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+    let most = if faulty { 0 } else { most.unwrap_or_else(|| what_if::unasked(workload, outcome)) };
+    let Some(last) = explain::last(outcome).filter(|_| most > 0) else { return Ok(()) };
+    if all && workload.bytes() <= MOST_BYTES && collectives.iter().next().is_none() {
+        into.off = off(done, go_on)?;
+        into.earlier_library = earlier_library(done, go_on)?;
+        into.levers = levers(done, go_on)?;
+        into.first = first_message(done, last, go_on)?;
     }
-    into.off = off(done, go_on)?;
-    into.earlier_library = earlier_library(done, go_on)?;
-    into.levers = levers(done, go_on)?;
-    into.first = first_message(done, last, go_on)?;
+    let repeat = |most| request(&workload.only_timing(most), collectives);
+    into.limit = Some((last, what_if::measure(machine, &repeat, last, most, &mut || go_on())?));
     Ok(())
 }
 
