@@ -309,13 +309,11 @@ impl Job {
             return Failure::InputOutput(miette!("{trouble}"));
         }
         let simulation = match error {
-            RunError::Build(_) => return Failure::Config(miette!("{error}")),
-            RunError::NoGpu { .. } => return Failure::Usage(miette!("{error}")),
+            RunError::Simulation(error) => error,
             RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => {
                 return Failure::Usage(miette!("--inject: {error}"));
             }
-            RunError::Payload(_) => return Failure::InputOutput(miette!("{error}")),
-            RunError::Simulation(error) => error,
+            other => return Failure::of_run(&other, ""),
         };
         if self.format == RunFormat::Json {
             let report = FailureReport::simulation(&self.resolved.digest, &simulation);
