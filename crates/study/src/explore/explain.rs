@@ -67,18 +67,14 @@ pub fn observe(
 
 /// The path from the beginning of a run to its end: that of the driver whose copy ended last.
 pub fn path_to_end(record: &Recorder, machine: &MachineSpec, outcome: &Outcome) -> Path {
-    record.path(&last_driver(machine, outcome), outcome.end, Femtos(0)).unwrap_or_default()
+    let gpu = last(outcome).map_or(0, |place| outcome.copies[place].gpu);
+    let driver = if machine.gpus() > 1 { format!("host{gpu}.driver") } else { "host.driver".to_owned() };
+    record.path(&driver, outcome.end, Femtos(0)).unwrap_or_default()
 }
 
 /// The place of the copy that ended last.
 pub fn last(outcome: &Outcome) -> Option<usize> {
     (0..outcome.copies.len()).max_by_key(|place| outcome.copies[*place].end)
-}
-
-/// The driver of the copy that ended last.
-fn last_driver(machine: &MachineSpec, outcome: &Outcome) -> String {
-    let last = last(outcome).map_or(0, |place| outcome.copies[place].gpu);
-    if machine.gpus() > 1 { format!("host{last}.driver") } else { "host.driver".to_owned() }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
