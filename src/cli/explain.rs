@@ -15,7 +15,7 @@ use crate::{
     },
     report::explain::Explanation,
     sim::Kernel,
-    system::{DataMode, RunError},
+    system::DataMode,
     workload::Workload,
 };
 use clap::Args;
@@ -137,22 +137,8 @@ impl Arguments {
 /// The failure of a run that cannot be explained.
 pub(super) fn failed(error: ExplainError) -> Failure {
     match error {
-        ExplainError::Run(error) => failed_run(error),
+        ExplainError::Run(error) => Failure::of_run(&error, "interrupted: nothing was explained"),
         ExplainError::TooLong(_) => Failure::Config(miette!("{error}")),
         ExplainError::NoMessage { .. } => Failure::Usage(miette!("--message: {error}")),
-    }
-}
-
-fn failed_run(error: RunError) -> Failure {
-    match error {
-        RunError::Build(_) => Failure::Config(miette!("{error}")),
-        RunError::NoGpu { .. } | RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => {
-            Failure::Usage(miette!("{error}"))
-        }
-        RunError::Payload(_) => Failure::InputOutput(miette!("{error}")),
-        RunError::Simulation(crate::sim::SimulationError::Stopped { .. }) => {
-            Failure::Verification(miette!("interrupted: nothing was explained"))
-        }
-        RunError::Simulation(error) => Failure::Simulation(miette!("{error}")),
     }
 }

@@ -1,7 +1,11 @@
 //! How a verb can fail, and the exit status of each way.
 
 use super::output;
-use crate::files::{told, visible};
+use crate::{
+    files::{told, visible},
+    sim::SimulationError,
+    system::RunError,
+};
 use miette::Report;
 use std::{io, process::ExitCode};
 
@@ -88,6 +92,18 @@ impl Failure {
     /// A failed read or write of `what`, for example a path.
     pub fn input_output(what: &str, error: &io::Error) -> Self {
         Self::InputOutput(miette::miette!("{what}: {error}"))
+    }
+
+    /// A run without an outcome; `stopped` says what an interruption has left.
+    pub fn of_run(error: &RunError, stopped: &str) -> Self {
+        let told = miette::miette!("{error}");
+        match error {
+            RunError::Build(_) => Self::Config(told),
+            RunError::NoGpu { .. } | RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => Self::Usage(told),
+            RunError::Payload(_) => Self::InputOutput(told),
+            RunError::Simulation(SimulationError::Stopped { .. }) => Self::Verification(miette::miette!("{stopped}")),
+            RunError::Simulation(_) => Self::Simulation(told),
+        }
     }
 
     /// A failed write to standard output.

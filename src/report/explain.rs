@@ -1,6 +1,9 @@
 //! Why a run took as long as it took, for people and as JSON.
 
-use super::{table::Table, text::time};
+use super::{
+    table::Table,
+    text::{percent, time},
+};
 use crate::{
     explore::explain::{Freed, Observed},
     observe::{
@@ -221,7 +224,7 @@ impl MessageRecord {
         let all = self.end_ps - self.start_ps;
         for stage in &self.stages {
             let took = stage.end_ps - stage.start_ps;
-            table.row([stage.stage.name().to_owned(), time(took), percent(Femtos(took), Femtos(all))]);
+            table.row([stage.stage.name().to_owned(), time(took), percent(took, all)]);
         }
         lines.extend(table.lines());
         lines.push(String::new());
@@ -231,16 +234,12 @@ impl MessageRecord {
     }
 }
 
-fn percent(part: Femtos, whole: Femtos) -> String {
-    format!("{:.1} %", 100.0 * part.0 as f64 / whole.0.max(1) as f64)
-}
-
 /// The first shares as a table, and a line for the rest, so that they add up.
 fn shares(shares: &[ShareRecord], top: usize) -> Vec<String> {
     let all = Femtos(shares.iter().map(|share| share.time_fs).sum());
     let mut table = Table::new(&["unit or channel", "state", "time", "part", "times"], &[0, 1]);
     let mut row = |place: &str, state: &str, took: Femtos, parts: usize| {
-        let cells = [place.to_owned(), state.to_owned(), time(took.picos()), percent(took, all), parts.to_string()];
+        let cells = [place.to_owned(), state.to_owned(), time(took.picos()), percent(took.0, all.0), parts.to_string()];
         table.row(cells);
     };
     for share in shares.iter().take(top) {

@@ -199,7 +199,7 @@ fn by_gpu(outcome: &Outcome) -> Vec<GpuRecord> {
 impl Report {
     /// Takes what further runs have shown, and what is not known of the machine.
     pub fn answer(&mut self, answers: Answers, machine: &Resolved) {
-        let Answers { off, earlier_library, levers, first } = answers;
+        let Answers { off, earlier_library, levers, first, .. } = answers;
         (self.off, self.earlier_library, self.levers) = (off, earlier_library, levers);
         self.first_message = first.as_ref().map(FirstMessage::of);
         self.cautions = summary::cautions(&machine.machine.name, &[Part::Copies]);

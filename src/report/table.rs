@@ -23,6 +23,16 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// The columns of these numbers alone.
+    pub fn only(mut self, kept: impl Fn(usize) -> bool) -> Self {
+        let columns: Vec<_> = (0..self.columns()).filter(|column| kept(*column)).collect();
+        self.left = (0..columns.len()).filter(|place| self.left.contains(&columns[*place])).collect();
+        for row in &mut self.rows {
+            *row = columns.iter().filter_map(|column| row.get(*column).cloned()).collect();
+        }
+        self
+    }
+
     /// One line per row, no blanks at its end.
     pub fn lines(&self) -> Vec<String> {
         self.block(&(0..self.columns()).collect::<Vec<_>>(), usize::MAX)

@@ -79,11 +79,15 @@ test("the page begins with answers, which are those of its command", () => lab("
 test("the page opens with what CC costs and what to change, which is tried", () => lab("", async (page) => {
   const [off, on] = ["off", "on"].map((cc) => JSON.parse(execFileSync(process.env.SEALSIM, ["run", "h100-nvl-tdx", "--copy", "h2d:64MiB", "--cc", cc, "--data", "none", "--what-if", "0", "--format", "json"], { encoding: "utf8" })).copies[0].gb_per_s);
   assert.equal(await figure(page, "A", "cost of CC"), `${Number((off / on).toPrecision(3))} ×`);
-  const lever = page.locator("#levers-A button").first();
-  assert.equal(await lever.textContent(), "cipher.library=openssl-3.1");
+  // The terminal's list.
+  const told = JSON.parse(execFileSync(process.env.SEALSIM, ["run", "h100-nvl-tdx", "--copy", "h2d:64MiB", "--format", "json"], { encoding: "utf8" })).levers;
+  const rows = await page.locator("#levers-A tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map(([name, , , gain]) => [name, gain]), told.filter((one) => one.gain_percent >= 1).map((one) => [one.name, `+${Math.round(one.gain_percent)} %`]));
+  const no_gain = told.filter((one) => one.gain_percent < 1).map((one) => one.name).join(", ");
+  assert.ok((await page.locator("#side-A .answers").textContent()).includes(`No gain: ${no_gain}.`));
   const before = await rate(page);
-  const promised = parseFloat(await page.locator("#levers-A tbody tr:first-child td:nth-child(2)").textContent());
-  await lever.click();
+  const promised = parseFloat(rows[0][2]);
+  await page.locator("#levers-A button").first().click();
   await page.waitForFunction(() => location.hash.includes("openssl-3.1"));
   await settled(page);
   assert.ok(await rate(page) > 2 * before && Math.abs(await rate(page) - promised) < 0.01);
@@ -325,6 +329,10 @@ test("a profile is dropped, its switches play it again, and its report is given"
   // What CC costs then: 8.428 ms instead of 8.116.
   const card = () => page.locator("#program-view .tile:nth-child(3)").textContent();
   assert.match(await card(), /mean of 4 steps, with CC and graph; without CC 8\.116 ms: CC costs 3\.8 %/);
+  await page.locator("#change-openssl").check();
+  await played(page, 3);
+  await page.getByText("with CC and graph, openssl; without CC 8.116 ms").waitFor();
+  await page.locator("#change-openssl").uncheck();
   await page.locator("#change-copy-thread").check();
   await page.waitForFunction(() => document.querySelector('[data-command="program"]').textContent.includes("graph+copy-thread"), null, { timeout: 240_000 });
   const command = await page.locator('[data-command="program"]').textContent();
@@ -332,7 +340,7 @@ test("a profile is dropped, its switches play it again, and its report is given"
   const printed = JSON.parse(execFileSync("sh", ["-c", `${command.replace("sealsim", '"$SEALSIM"').replace("my_job.json.gz", profile)} --format json`], { encoding: "utf8" }));
   const [off, both] = [printed.steps.runs[0].mean_ns, printed.what_if.find((row) => row.name === "graph+copy-thread").step_ns];
   const over = await page.locator("#program-runs tbody tr:nth-child(3) td:nth-child(3)").textContent();
-  assert.match(await card(), /with CC and graph, copy-thread: 80\.7 % shorter than with CC alone/);
+  assert.match(await card(), /with CC and graph, copy-thread: 80\.7 % shorter than with CC alone; no profile says what copies so changed take without CC/);
   assert.equal(await page.locator("#given").textContent(), "my_job.json.gz");
   assert.deepEqual(await page.locator("#program optgroup[label=Shipped] option").allTextContents().then((all) => all.filter((name) => name.includes("my_job"))), []);
   assert.ok(Math.abs(parseFloat(over.replace("× ", "")) - both / off) < 0.001, `${over}, ${both / off}`);

@@ -34,13 +34,18 @@ fn validate(names: &[&str]) -> Vec<Value> {
 }
 
 fn report(names: &[&str]) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-    command.args(["validate", "--format", "json"]);
+    let (mut command, plots) = (Command::new(env!("CARGO_BIN_EXE_sealsim")), tempfile::tempdir().unwrap());
+    command.args(["validate", "--format", "json", "--plot"]).arg(plots.path());
     for name in names {
         command.args(["--dataset", name]);
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // The README's picture.
+    if names.contains(&"p1-bandwidth") {
+        let drawn = fs::read(plots.path().join("p1-bandwidth-pinned-h2d.svg")).unwrap();
+        assert!(drawn == fs::read("docs/accuracy.svg").unwrap(), "docs/accuracy.svg is old: it is this plot");
+    }
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

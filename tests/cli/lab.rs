@@ -96,9 +96,34 @@ proptest! {
     #[test]
     fn the_page_answers_what_the_command_line_answers(
         query in query(),
-        question in select(&[Question::Describe, Question::Quick, Question::Run, Question::Path][..]),
+        question in select(&[Question::Describe, Question::Quick, Question::Levers, Question::Run, Question::Path][..]),
     ) {
         agrees(&query, question);
+    }
+}
+
+/// What the page says to change is what the terminal says, also of a copy that is too large to be tried.
+#[test]
+fn the_page_and_the_terminal_have_one_list_of_what_to_change() {
+    for (query, typed) in [
+        ("machine=h100-nvl-tdx&copy=h2d:64MiB", "h100-nvl-tdx --copy h2d:64MiB"),
+        ("machine=h100-nvl-tdx&copy=h2d:2GiB", "h100-nvl-tdx --copy h2d:64MiB"),
+        ("machine=h200-tdx&copy=d2h:1MiB:pageable", "h200-tdx --copy d2h:1MiB:pageable"),
+        ("machine=h100-nvl-tdx&design=staged&cc=on&copy=h2d:1MiB", "h100-nvl-tdx --design staged --copy h2d:1MiB"),
+    ] {
+        let asked = command(Question::Levers, query, &[]);
+        let page = timeless(&answer(&asked, &Interruption::default(), &Memory::default()).unwrap().text);
+        let printed = |more: &[&str]| {
+            let typed = typed.split(' ').chain(["--data", "none"]).chain(more.iter().copied());
+            let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).arg("run").args(typed).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let (json, text) = (timeless(&printed(&["--format", "json"])), printed(&[]));
+        for part in ["off", "earlier_library", "levers"] {
+            assert_eq!(page.get(part), json.get(part), "{typed}");
+        }
+        let levers = page["levers"].as_array().unwrap();
+        assert!(levers.len() > 3 && levers.iter().all(|one| text.contains(one["name"].as_str().unwrap())), "{text}");
     }
 }
 

@@ -68,6 +68,31 @@ fn an_ending_that_is_neither_is_refused_before_anything_runs_and_leaves_no_file(
     assert_eq!(left, ["study.toml"]);
 }
 
+/// Pictures of documents, and the commands that draw them within seconds. `tests/campaigns/validation.rs` has the one that takes a minute.
+const DRAWN: [(&str, &str); 4] = [
+    ("ghash-width.svg", "sweep studies/ghash-width.toml --out FOLDER/ghash-width"),
+    ("tag-granularity.svg", "sweep studies/tag-granularity.toml --out FOLDER/tag-granularity"),
+    ("sm-count.svg", "sweep studies/sm-count.toml --out FOLDER/sm-count"),
+    (
+        "replay.svg",
+        "replay validation/traces/streamcluster-off-cuda_gpu_trace.csv.gz --api validation/traces/streamcluster-off-cuda_api_trace.csv.gz --whole-profile --design direct+overlap",
+    ),
+];
+
+#[test]
+fn pictures_of_documents_are_those_that_their_commands_draw() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, command) in DRAWN {
+        let place = folder.path().display().to_string();
+        let words = format!("{command} --plot FOLDER/{name}").replace("FOLDER", &place);
+        let output = sealsim(Path::new("."), &words.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let [drawn, stored] = [folder.path(), Path::new("docs")].map(|of| fs::read(of.join(name)).expect("a picture"));
+        assert!(drawn == stored, "docs/{name} is old: sealsim {command} --plot docs/{name}");
+        assert!(drawn.len() < 300_000, "{name}: {} bytes", drawn.len());
+    }
+}
+
 /// SHA-256 of files one after the other, hexadecimal.
 fn digest(files: &[PathBuf]) -> String {
     let bytes: Vec<u8> = files.iter().flat_map(|file| fs::read(file).expect("a file")).collect();

@@ -648,7 +648,14 @@ fn what_cc_costs_and_levers_give_is_what_the_commands_for_them_say() {
         let told = timing(folder.path(), machine, &["--copy", copy]);
         let (own, off) = (time(machine, &["--copy", copy]), time(machine, &["--copy", copy, "--cc", "off"]));
         assert!(close(&told["off"]["slowdown"], own / off), "{machine} {copy}: {}, {own} over {off}", told["off"]);
-        for lever in told["levers"].as_array().unwrap() {
+        let levers = told["levers"].as_array().unwrap();
+        let mut names: Vec<_> = levers.iter().map(|lever| lever["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        if machine == MACHINE {
+            let other = if copy.contains("pageable") { "pinned" } else { "pageable" };
+            assert_eq!(names, ["by-page", "messages", "openssl", other, "pipellm", "tags-4k"], "{copy}");
+        }
+        for lever in levers {
             let how = lever["how"].as_str().unwrap();
             let words: Vec<_> = how.split(' ').collect();
             // A copy in other memory is asked for in place of this one.

@@ -8,13 +8,10 @@ use super::{
 use pyo3::prelude::*;
 use sealsim::{
     config::Resolved,
-    explore::{
-        levers::{self, Answers, Done, request},
-        what_if::{self, LimitedBy},
-    },
+    explore::levers::{self, Answers, Done},
     report::{CollectiveRecord, Context, Report},
     sim::{Control, Kernel, Observer},
-    system::{self, DataMode, Onlooker, Outcome, RunError},
+    system::{self, DataMode, Onlooker, Outcome},
     units::Femtos,
     workload::{Arrival, CopyArgument, InjectionArgument, Workload, collective::CollectiveTimes, sized},
 };
@@ -78,7 +75,9 @@ impl Question {
         let outcome = self.simulate(resolved, workload, &collectives, (watch, told))?;
         let wall = started.elapsed();
         let done = Done { machine: resolved, workload, outcome: &outcome };
-        let (answers, limit) = self.measured(done, &collectives, watch).map_err(|error| Fault::of_run(&error))?;
+        let (mut answers, asked) = (Answers::default(), (self.what_if.map(usize::from), true));
+        let answered = levers::answer(&mut answers, done, asked, &collectives, &|| watch.control());
+        answered.map_err(|error| Fault::of_run(&error))?;
         let context = Context {
             machine: resolved.name(),
             confidential_computing: resolved.machine.confidential_computing,
@@ -87,7 +86,7 @@ impl Question {
             assumed_parameters: resolved.assumed(),
             streams: workload.streams(),
             sha256: None,
-            limit,
+            limit: answers.limit.take(),
             wall,
         };
         let mut report = Report::new(context, &outcome);
@@ -116,25 +115,6 @@ impl Question {
             Some(trouble) => Fault::input_output(trouble),
             None => Fault::of_run(&error),
         })
-    }
-
-    /// What CC costs, what can be done, and what limited the copy that ended last, if that was asked for or is quick.
-    fn measured(
-        &self,
-        done: Done<'_>,
-        collectives: &CollectiveTimes,
-        watch: &Watch,
-    ) -> Result<(Answers, Option<(usize, LimitedBy)>), RunError> {
-        let Done { machine, workload, outcome } = done;
-        let mut answers = Answers::default();
-        let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
-        let most = self.what_if.map_or_else(|| what_if::unasked(workload, outcome), usize::from);
-        let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
-        let Some(last) = last.filter(|_| most > 0 && !faulty) else { return Ok((answers, None)) };
-        levers::answer(&mut answers, (done, last), collectives, &|| watch.control())?;
-        let repeat = |most| request(&workload.only_timing(most), collectives);
-        let limit = what_if::measure(machine, &repeat, last, most, &mut || watch.control())?;
-        Ok((answers, Some((last, limit))))
     }
 }
 

@@ -7,8 +7,7 @@ use crate::{
     explore::{CostGrid, CostRow, cost_table},
     pool,
     report::SCHEMA_VERSION,
-    sim::SimulationError,
-    system::{Memory, RunError},
+    system::Memory,
     workload::{CopyError, direction_name, memory_name, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
@@ -100,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let table = cost_table(&machine.machine, &grid, threads, &go_on, &|| bar.inc(1));
     bar.finish_and_clear();
-    let rows = table.map_err(|error| failed(&error))?;
+    let rows = table.map_err(|error| Failure::of_run(&error, "interrupted: nothing was written"))?;
     let does_not_close = machine.machine.does_not_close();
     if let Some(sentence) = &does_not_close {
         output::complain(format!("{} {sentence}", machine.name()));
@@ -165,14 +164,4 @@ fn csv(rows: &[CostRow]) -> String {
             &format!("{mode},{direction},{memory},{bytes},{concurrency},{latency_ns},{makespan_ns},{gb_per_s:.6}\n");
     }
     text
-}
-
-fn failed(error: &RunError) -> Failure {
-    match error {
-        RunError::Simulation(SimulationError::Stopped { .. }) => {
-            Failure::Verification(miette!("interrupted: nothing was written"))
-        }
-        RunError::Build(_) => Failure::Config(miette!("{error}")),
-        _ => Failure::Simulation(miette!("{error}")),
-    }
 }

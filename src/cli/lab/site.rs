@@ -27,6 +27,7 @@ use crate::{
         page::shell_words,
     },
     config::{self, ConfigField},
+    explore::levers::LEAST,
     replay::CHANGES,
     report::{html::lab, plot::Format},
 };
@@ -84,6 +85,7 @@ impl LabSite {
             "offered": self.offered.files,
             "shipped": list::shipped(),
             "libraries": config::libraries().collect::<Vec<_>>(),
+            "least_gain": LEAST,
             "workloads": workloads(),
             "program": self.program,
             "programs": self.offered.programs,

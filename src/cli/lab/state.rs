@@ -9,6 +9,7 @@
 
 use super::query::{LONGEST, MOST, Offered, StateError, pairs};
 use crate::{
+    explore::levers::MOST_BYTES,
     replay::CHANGES,
     system::{Direction, Memory},
     units::Bytes,
@@ -32,6 +33,8 @@ crate::units::named! {
         Describe = "describe",
         /// The copy, soon.
         Quick = "quick",
+        /// What can be done about the copy, or about one of as many bytes as that is tried for.
+        Levers = "levers",
         /// The copy, and what limits it.
         Run = "run",
         /// The way of a message, and of the time.
@@ -51,7 +54,7 @@ impl Question {
     const fn verb(self) -> &'static str {
         match self {
             Self::Describe => "describe",
-            Self::Quick | Self::Run => "run",
+            Self::Quick | Self::Levers | Self::Run => "run",
             Self::Path => "explain",
             Self::Curve | Self::Designs | Self::Workload => "compare",
             Self::Program => "replay",
@@ -134,12 +137,11 @@ impl State {
             (Question::Quick, Some(copy)) => {
                 format!("{} --data none --what-if 0{}", option(copy), sample(copy.bytes, QUICK))
             }
+            (Question::Levers, Some(copy)) => format!("{} --data none --what-if 3", option(&at_most(MOST_BYTES, copy))),
             (Question::Run, Some(copy)) => {
                 format!("{} --data none --what-if 3{}", option(copy), sample(copy.bytes, EXACT))
             }
-            (Question::Path, Some(copy)) => {
-                format!("{} --message 1", option(&Copy { bytes: copy.bytes.min(PATH), ..*copy }))
-            }
+            (Question::Path, Some(copy)) => format!("{} --message 1", option(&at_most(PATH, copy))),
             (Question::Designs, Some(copy)) => option(copy) + sample(copy.bytes, QUICK),
             (Question::Curve, Some(copy)) => {
                 let mut sizes = CURVE.to_vec();
@@ -172,6 +174,11 @@ fn copy(text: &str) -> Result<Copy, StateError> {
     let CopyArgument { gpu, direction, bytes, memory } = text.parse()?;
     let bytes = bytes.filter(|_| gpu == 0 && direction != Direction::D2d).ok_or(StateError::OtherCopy)?;
     Ok(Copy { gpu, direction, bytes, memory })
+}
+
+/// A copy, or the beginning of a larger one.
+fn at_most(bytes: u64, copy: &Copy) -> Copy {
+    Copy { bytes: copy.bytes.min(bytes), ..*copy }
 }
 
 /// The option that asks for a copy.
@@ -233,6 +240,8 @@ mod tests {
         let quick = command(Question::Quick, large);
         assert!(quick.ends_with("--copy d2h:8GiB:pageable --data none --what-if 0 --sample 32"), "{quick}");
         assert!(command(Question::Run, large).ends_with("--what-if 3 --sample auto"));
+        assert!(command(Question::Levers, large).ends_with("--copy d2h:64MiB:pageable --data none --what-if 3"));
+        assert_eq!(command(Question::Levers, odd), command(Question::Run, odd));
     }
 
     #[test]

@@ -150,9 +150,10 @@ impl Job {
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
-        let measured = self.measured(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
-        let mut report = self.report(&outcome, &arrivals, measured.limit, wall, sampled);
-        report.answer(measured.answers, &self.resolved);
+        let mut answers =
+            self.measured(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
+        let mut report = self.report(&outcome, &arrivals, answers.limit.take(), wall, sampled);
+        report.answer(answers, &self.resolved);
         report.collectives = CollectiveRecord::all(&collectives);
         Ok(Results { report, outcome, look, recorded })
     }
@@ -308,13 +309,11 @@ impl Job {
             return Failure::InputOutput(miette!("{trouble}"));
         }
         let simulation = match error {
-            RunError::Build(_) => return Failure::Config(miette!("{error}")),
-            RunError::NoGpu { .. } => return Failure::Usage(miette!("{error}")),
+            RunError::Simulation(error) => error,
             RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => {
                 return Failure::Usage(miette!("--inject: {error}"));
             }
-            RunError::Payload(_) => return Failure::InputOutput(miette!("{error}")),
-            RunError::Simulation(error) => error,
+            other => return Failure::of_run(&other, ""),
         };
         if self.format == RunFormat::Json {
             let report = FailureReport::simulation(&self.resolved.digest, &simulation);

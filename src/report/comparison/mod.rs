@@ -9,6 +9,7 @@ use super::{
     SCHEMA_VERSION,
     layout::{digits, fitted},
     table::Table,
+    text::time,
 };
 use crate::{
     explore::{Comparison, Design, Work, way},
@@ -185,6 +186,10 @@ fn push(text: &mut String, table: &Table, width: usize) {
 /// A number, or a dash where there is none.
 fn number(value: &Value, shown: impl Fn(f64) -> String) -> String {
     value.number().map_or_else(|| "-".to_owned(), shown)
+}
+
+fn picos(value: &Value) -> String {
+    number(value, |picos| time(picos as u64))
 }
 
 fn micros(value: &Value) -> String {

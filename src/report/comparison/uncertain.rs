@@ -1,13 +1,13 @@
 //! Between what figures lie when parameters are drawn, and how often one design is faster than another.
 
-use super::{Shown, Way, digits, number, push, section};
+use super::{Shown, Way, digits, number, picos, push, section};
 use crate::{
     explore::{Comparison, Pair, Residual, Uncertainty},
     figures::{
         Row, Value,
         table::{AREA_TOTAL, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
     },
-    report::{table::Table, text::time},
+    report::table::Table,
     units::Bytes,
     workload::direction_name,
 };
@@ -21,10 +21,6 @@ fn plain(value: &Value) -> String {
 
 fn micros(value: &Value) -> String {
     number(value, |picos| digits(picos * 1e-6))
-}
-
-fn picos(value: &Value) -> String {
-    number(value, |picos| time(picos as u64))
 }
 
 const COPY: [Shown; 4] = [

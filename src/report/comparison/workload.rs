@@ -1,10 +1,10 @@
 //! Designs side by side over one workload. Lines of text fit 80 columns for the shipped designs.
 
-use super::{digits, number, push, section};
+use super::{digits, number, picos, push, section};
 use crate::{
     explore::{Comparison, Design, Work},
     figures::{
-        Figure, Row, Value,
+        Figure, Row,
         table::{
             BUSIEST, COLLECTIVES, COLLECTIVES_BYTES, COLLECTIVES_EXPOSED, COLLECTIVES_SIMULATED, COLLECTIVES_TIME,
             D2D_BYTES, D2D_COPIES, D2H_BYTES, D2H_COPIES, D2H_DEVICE, EXPOSURE, H2D_BYTES, H2D_COPIES, H2D_DEVICE,
@@ -59,19 +59,13 @@ by: `kernels`, or the parameter behind most of the time of copies, by accounts.
 --format json and csv say more.
 ";
 
-fn picos(value: &Value) -> String {
-    number(value, |picos| time(picos as u64))
-}
-
 fn ends(comparison: &Comparison) -> Table {
     let rows = || comparison.designs.iter().flat_map(|design| design.rows().iter().map(move |row| (design, row)));
     let collectives = rows().any(|(_, row)| row.number(&COLLECTIVES).is_some());
     let head = ["design", "end", "x off", "h2d", "d2h", "collectives", "exposed", "GPU idle"];
-    let kept = |place: usize| collectives || !(5..7).contains(&place);
-    let shown: Vec<_> = head.into_iter().enumerate().filter(|(place, _)| kept(*place)).map(|(_, cell)| cell).collect();
-    let mut table = Table::new(&shown, &[0]);
+    let mut table = Table::new(&head, &[0]);
     for (design, row) in rows() {
-        let cells = [
+        table.row([
             design.name.clone(),
             picos(row.get(&TIME)),
             number(row.get(&OVER_OFF), digits),
@@ -80,10 +74,9 @@ fn ends(comparison: &Comparison) -> Table {
             picos(row.get(&COLLECTIVES_TIME)),
             picos(row.get(&COLLECTIVES_EXPOSED)),
             number(row.get(&IDLE), |idle| format!("{:.1} %", idle * 100.0)),
-        ];
-        table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(*place)).map(|(_, cell)| cell));
+        ]);
     }
-    table
+    table.only(|column| collectives || !(5..7).contains(&column))
 }
 
 fn details(comparison: &Comparison) -> Table {

@@ -63,17 +63,14 @@ impl<'r> Group<'r> {
 /// The rows of groups; of one GPU, and of one stream without a name, without these columns.
 pub fn table(groups: &[Group<'_>], several_gpus: bool, width: usize) -> Vec<String> {
     let named = groups.iter().any(|group| group.stream.is_some());
-    let kept = |column: &usize| (several_gpus || *column != 0) && (named || *column != 1);
     let head = ["GPU", "stream", "dir", "memory", "copies", "size", "GB/s each", "slowest", "time"];
-    let head: Vec<_> = head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
-    let left = [1, 2, 3, 7].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
-    let mut table = Table::new(&head, &left.collect::<Vec<_>>());
+    let mut table = Table::new(&head, &[1, 2, 3, 7]);
     for group in groups {
         let bytes = group.copies.iter().map(|(_, copy)| copy.bytes).fold(0, u64::saturating_add);
         let (slowest, lasted) = group
             .slowest()
             .map_or_else(Default::default, |(number, copy)| (format!("copy {number}"), time(lasts(copy))));
-        let cells = [
+        table.row([
             group.gpu.to_string(),
             group.stream.unwrap_or_default().to_owned(),
             direction_name(group.direction).to_owned(),
@@ -83,8 +80,7 @@ pub fn table(groups: &[Group<'_>], several_gpus: bool, width: usize) -> Vec<Stri
             group.rate().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}")),
             slowest,
             lasted,
-        ];
-        table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
+        ]);
     }
-    table.fitted(width)
+    table.only(|column| (several_gpus || column != 0) && (named || column != 1)).fitted(width)
 }

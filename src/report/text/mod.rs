@@ -45,7 +45,7 @@ impl Report {
         let digest = self.config_digest.get(..12).unwrap_or(&self.config_digest);
         let mut lines = vec![self.summary()];
         lines.extend(self.sampled.iter().map(|told| self.of_sample(told)));
-        lines.extend(self.told().map(|(copy, number)| limit(copy, number)));
+        lines.extend(self.told().into_iter().flat_map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
         lines.extend(self.does_not_close.clone());
         lines
@@ -106,13 +106,9 @@ impl Report {
             "tags",
             "delivered",
         ];
-        let kept = |column: &usize| (several || *column != 1) && (named || *column != 2);
-        let head: Vec<_> =
-            head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
-        let left = [2, 3, 4, 10, 11].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
-        let mut table = Table::new(&head, &left.collect::<Vec<_>>());
+        let mut table = Table::new(&head, &[2, 3, 4, 10, 11]);
         for (number, copy) in (1..).zip(&self.copies).take(COPIES_SHOWN) {
-            let cells = [
+            table.row([
                 usize::to_string(&number),
                 copy.gpu.to_string(),
                 copy.stream.clone().unwrap_or_default(),
@@ -125,10 +121,9 @@ impl Report {
                 copy.messages.to_string(),
                 tags(copy),
                 delivered(copy),
-            ];
-            table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
+            ]);
         }
-        let mut lines = table.fitted(width);
+        let mut lines = table.only(|column| (several || column != 1) && (named || column != 2)).fitted(width);
         if let Some(more) = self.copies.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
             lines.push(format!("and {more} more copies (--format json shows all)"));
         }
@@ -323,12 +318,8 @@ impl Report {
             return Vec::new();
         }
         let limits = self.copies.iter().zip(1..).take(COPIES_SHOWN);
-        limits.flat_map(|(copy, number)| limit_lines(copy, number)).collect()
+        limits.flat_map(|(copy, number)| limit(copy, number)).collect()
     }
-}
-
-fn limit_lines(copy: &CopyRecord, number: usize) -> Vec<String> {
-    limit(copy, number).lines().map(str::to_owned).collect()
 }
 
 /// From the call of a copy to its end, ps.
@@ -336,14 +327,14 @@ fn lasts(copy: &CopyRecord) -> u64 {
     copy.end_ps.saturating_sub(copy.start_ps)
 }
 
-fn limit(copy: &CopyRecord, number: usize) -> String {
+fn limit(copy: &CopyRecord, number: usize) -> Vec<String> {
     let Some((words, parts)) = copy.limited_by.as_ref().zip(copy.limited_by_parts.as_ref()) else {
-        return format!("copy {number}: {}", copy.busiest);
+        return vec![format!("copy {number}: {}", copy.busiest)];
     };
     let others = parts.others().map(|other| format!("  and by {other}"));
     let busiest = std::iter::once(format!("  {}", copy.busiest));
     let first = std::iter::once(format!("copy {number} is limited by {words}"));
-    first.chain(others).chain(busiest).collect::<Vec<_>>().join("\n")
+    first.chain(others).chain(busiest).collect()
 }
 
 fn tags(copy: &CopyRecord) -> String {

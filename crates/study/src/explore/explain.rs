@@ -67,13 +67,14 @@ pub fn observe(
 
 /// The path from the beginning of a run to its end: that of the driver whose copy ended last.
 pub fn path_to_end(record: &Recorder, machine: &MachineSpec, outcome: &Outcome) -> Path {
-    record.path(&last_driver(machine, outcome), outcome.end, Femtos(0)).unwrap_or_default()
+    let gpu = last(outcome).map_or(0, |place| outcome.copies[place].gpu);
+    let driver = if machine.gpus() > 1 { format!("host{gpu}.driver") } else { "host.driver".to_owned() };
+    record.path(&driver, outcome.end, Femtos(0)).unwrap_or_default()
 }
 
-/// The driver of the copy that ended last.
-fn last_driver(machine: &MachineSpec, outcome: &Outcome) -> String {
-    let last = outcome.copies.iter().max_by_key(|copy| copy.end).map_or(0, |copy| copy.gpu);
-    if machine.gpus() > 1 { format!("host{last}.driver") } else { "host.driver".to_owned() }
+/// The place of the copy that ended last.
+pub fn last(outcome: &Outcome) -> Option<usize> {
+    (0..outcome.copies.len()).max_by_key(|place| outcome.copies[*place].end)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,8 +123,7 @@ pub fn free_first(
     repeat: Repeat<'_>,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Option<Freed>, ExplainError> {
-    let copies = &observed.outcome.copies;
-    let Some(last) = (0..copies.len()).max_by_key(|place| copies[*place].end) else { return Ok(None) };
+    let Some(last) = last(&observed.outcome) else { return Ok(None) };
     let limit = what_if::measure(machine, &|_| repeat(), last, 1, &mut || observer(Femtos::ZERO))?;
     let first = limit.best.into_iter().next();
     let Some((parameter, (freed, values))) =

@@ -1,7 +1,10 @@
 //! What can be done about a run without another GPU, tried: the changes that `sealsim replay --what-if` knows, as far as copies can be made so, and
 //! the shipped designs of the host alone. A designer's limits are [`super::what_if`].
 
-use super::explain;
+use super::{
+    explain,
+    what_if::{self, LimitedBy},
+};
 use crate::{
     config::{Resolved, Role, Shipped},
     observe::messages::Message,
@@ -51,30 +54,39 @@ pub struct Answers {
     pub levers: Vec<Lever>,
     /// The first message of the copy that ended last, as if that were alone.
     pub first: Option<Message>,
+    /// The place of that copy, and what limited it.
+    pub limit: Option<(usize, LimitedBy)>,
 }
 
-/// Runs of more bytes in all are not asked, nor those with collectives.
-const MOST_BYTES: u64 = 64 << 20;
+/// Runs of more bytes in all are asked only what limited them, and so are those with collectives.
+pub const MOST_BYTES: u64 = 64 << 20;
 /// The first message does not depend on what comes after so many bytes.
 const BEGINNING: u64 = 4 << 20;
 
-/// What CC costs a run, what can be done about it, and where its time goes; `last` is the place of the copy that ended last.
+/// What CC costs a run, what can be done about it, where its time goes, and what limited the copy that ended last: `most` parameters, or as many as are
+/// quick; if that is none, nothing is asked, nor of a run with faults. Unless `all`, only what limited it is.
 ///
 /// # Errors
-/// As of [`off`]; what was found before stays.
+/// What a run says; what was found before stays. [`Control::Stop`] of `go_on` ends it.
 pub fn answer(
     into: &mut Answers,
-    (done, last): (Done<'_>, usize),
+    done: Done<'_>,
+    (most, all): (Option<usize>, bool),
     collectives: &CollectiveTimes,
     go_on: &dyn Fn() -> Control,
 ) -> Result<(), RunError> {
-    if done.workload.bytes() > MOST_BYTES || collectives.iter().next().is_some() {
-        return Ok(());
+    let Done { machine, workload, outcome } = done;
+    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+    let most = if faulty { 0 } else { most.unwrap_or_else(|| what_if::unasked(workload, outcome)) };
+    let Some(last) = explain::last(outcome).filter(|_| most > 0) else { return Ok(()) };
+    if all && workload.bytes() <= MOST_BYTES && collectives.iter().next().is_none() {
+        into.off = off(done, go_on)?;
+        into.earlier_library = earlier_library(done, go_on)?;
+        into.levers = levers(done, go_on)?;
+        into.first = first_message(done, last, go_on)?;
     }
-    into.off = off(done, go_on)?;
-    into.earlier_library = earlier_library(done, go_on)?;
-    into.levers = levers(done, go_on)?;
-    into.first = first_message(done, last, go_on)?;
+    let repeat = |most| request(&workload.only_timing(most), collectives);
+    into.limit = Some((last, what_if::measure(machine, &repeat, last, most, &mut || go_on())?));
     Ok(())
 }
 
@@ -123,10 +135,8 @@ pub struct Done<'d> {
 
 /// How long a run took, in fs: of copies alone to the end of the last. None if not all was delivered.
 fn length(workload: &Workload, outcome: &Outcome) -> Option<u64> {
-    let end = match workload.steps {
-        Some(_) => outcome.end,
-        None => outcome.copies.iter().map(|copy| copy.end).max()?,
-    };
+    let last = || outcome.copies.iter().map(|copy| copy.end).max();
+    let end = if workload.steps.is_some() { outcome.end } else { last()? };
     outcome.copies.iter().all(|copy| copy.delivered).then_some(end.0.max(1))
 }
 
@@ -143,57 +153,42 @@ fn rate(workload: &Workload, femtos: u64) -> f64 {
     workload.bytes() as f64 / femtos as f64 * 1e6
 }
 
+/// How long a run took, and how long it takes on another machine.
+fn both(done: Done<'_>, other: &Resolved, go_on: &dyn Fn() -> Control) -> Result<Option<(u64, u64)>, RunError> {
+    let then = time(other, &done.workload.only_timing(u64::MAX), go_on)?;
+    Ok(length(done.workload, done.outcome).zip(then))
+}
+
 /// The run without confidential computing; none if the machine has that off, or cannot do without it.
-///
-/// # Errors
-/// What the run says; [`Control::Stop`] of `go_on` ends it.
-pub fn off(
-    Done { machine, workload, outcome }: Done<'_>,
-    go_on: &dyn Fn() -> Control,
-) -> Result<Option<Off>, RunError> {
-    let plain = machine.with(&["confidential_computing=false".to_owned()]);
-    let Some(plain) = plain.ok().filter(|_| machine.machine.confidential_computing) else { return Ok(None) };
-    let workload = workload.only_timing(u64::MAX);
-    let times = time(&plain, &workload, go_on)?.zip(length(&workload, outcome));
-    Ok(times.map(|(plain, own)| Off {
+fn off(done: Done<'_>, go_on: &dyn Fn() -> Control) -> Result<Option<Off>, RunError> {
+    let plain = done.machine.with(&["confidential_computing=false".to_owned()]);
+    let Some(plain) = plain.ok().filter(|_| done.machine.machine.confidential_computing) else { return Ok(None) };
+    Ok(both(done, &plain, go_on)?.map(|(own, plain)| Off {
         time_ps: plain / 1000,
-        gb_per_s: rate(&workload, plain),
+        gb_per_s: rate(done.workload, plain),
         slowdown: own as f64 / plain as f64,
     }))
 }
 
 /// The same run with the earlier path of OpenSSL, where the rates are those of the later one and no layer says which the host has.
-///
-/// # Errors
-/// As of [`off`].
-pub fn earlier_library(
-    Done { machine, workload, outcome }: Done<'_>,
-    go_on: &dyn Fn() -> Control,
-) -> Result<Option<Lever>, RunError> {
+fn earlier_library(done: Done<'_>, go_on: &dyn Fn() -> Control) -> Result<Option<Lever>, RunError> {
+    let machine = done.machine;
     let with = |library: &str| machine.with(&[format!("cipher.library={library}")]).ok();
     let rates = |of: &Resolved| (of.machine.cipher.seal_rate, of.machine.cipher.open_rate);
     let named = machine.machine.cipher.library.is_some() || !machine.machine.sealed_path();
     let later = with("openssl-3.1").is_some_and(|later| rates(&later) == rates(machine));
     let Some(earlier) = with("openssl-3.0").filter(|_| later && !named) else { return Ok(None) };
-    let workload = workload.only_timing(u64::MAX);
-    let times = time(&earlier, &workload, go_on)?.zip(length(&workload, outcome));
-    Ok(times.map(|(then, own)| Lever {
+    Ok(both(done, &earlier, go_on)?.map(|(own, then)| Lever {
         name: "openssl-3.0".to_owned(),
         what: "the guest has an OpenSSL before 3.1.0".to_owned(),
         how: Some("--set cipher.library=openssl-3.0".to_owned()),
-        gb_per_s: rate(&workload, then),
+        gb_per_s: rate(done.workload, then),
         gain_percent: (own as f64 / then as f64 - 1.0) * 100.0,
     }))
 }
 
 /// Every lever that the run has, tried, the best first.
-///
-/// # Errors
-/// As of [`off`].
-pub fn levers(
-    Done { machine, workload, outcome }: Done<'_>,
-    go_on: &dyn Fn() -> Control,
-) -> Result<Vec<Lever>, RunError> {
+fn levers(Done { machine, workload, outcome }: Done<'_>, go_on: &dyn Fn() -> Control) -> Result<Vec<Lever>, RunError> {
     let whole = workload.only_timing(u64::MAX);
     let Some(own) = length(&whole, outcome) else { return Ok(Vec::new()) };
     let short = workload.only_timing(SCREENED);

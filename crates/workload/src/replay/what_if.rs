@@ -70,7 +70,7 @@ pub struct WhatIf {
     /// The same of one step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_ns: Option<Ns>,
-    /// The same of one step without confidential computing, where only calls change that do not copy.
+    /// The same of one step without confidential computing, where no copy changes then: of a library only what it seals does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off_step_ns: Option<Ns>,
     /// Share of the time that is gained; negative: lost.
@@ -183,8 +183,8 @@ pub fn try_change(
     let Some(own) = all.next() else { return Ok(None) };
     let changed = own.beside(all.collect(), question.node.clone());
     let Changed { how, on, .. } = &ranks[0];
-    let calls_only = parts_of(names).all(|(name, ..)| matches!(*name, "graph" | "events"));
-    let off = question.job.steps.as_ref().filter(|_| calls_only).map(|steps| {
+    let copies_stay = parts_of(names).all(|(name, ..)| matches!(*name, "graph" | "events" | "openssl"));
+    let off = question.job.steps.as_ref().filter(|_| copies_stay).map(|steps| {
         let off = changed.off(machine)?.played;
         Ok::<_, ReplayError>(length(question.job, &off) / steps.count().max(1) as u64)
     });

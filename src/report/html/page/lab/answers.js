@@ -14,8 +14,8 @@ function answerPart(heading) {
   return { body, box: el("div", { hidden: true }, el("h3", {}, heading), body) };
 }
 
-// `relax(path, value)` sets a parameter, `use(lever)` makes a change that was tried.
-function answers(name, relax, use) {
+// `relax(path, value)` sets a parameter, `use(options)` makes a change that was tried. Smaller gains than `least`, in percent, are none.
+function answers(name, least, relax, use) {
   const parts = { levers: answerPart("What to change"), limit: answerPart("Who is busiest, and what limits it"), path: answerPart("Where the time of a message goes"), cost: answerPart("Area, energy, clock"), curve: answerPart("Rate by the size of a copy"), command: answerPart("The same on the command line") };
   const tiles = el("div", { class: "tiles fresh" });
   const said = el("p", { class: "state", role: "status", "aria-live": "polite" });
@@ -57,17 +57,17 @@ function answers(name, relax, use) {
     tile.nextSibling.textContent = off === null ? "this copy is not sealed" : `slower with CC: ${number(off, 3)} GB/s without`;
   }
 
-  // What was tried, the best first: { words, rate, use }; null where nothing is sealed.
-  function drawLevers(tried, waits) {
-    parts.levers.box.hidden = !tried;
-    parts.levers.body.setAttribute("aria-busy", "false");
-    if (!tried) return;
-    const best = tried.filter((one) => one.rate > 1.01 * shown.rate).sort((a, b) => b.rate - a.rate).slice(0, 5);
-    const line = (one) => [el("button", { type: "button", class: "link", "aria-label": `try ${one.words}`, click: () => use(one) }, one.words), `${number(one.rate, 3)} GB/s`, times(Number((one.rate / shown.rate).toPrecision(3)))];
+  // What was tried, the best first, of a copy of so many bytes, and what may be there instead.
+  function drawLevers({ levers = [], earlier_library: earlier, copies: [{ bytes: tried }] }) {
+    const [gain, none] = [true, false].map((gains) => levers.filter((one) => (one.gain_percent >= least) === gains));
+    const choose = ({ how, what }) => el("button", { type: "button", class: "link", title: how, click: () => use(how) }, shortened(what));
+    const line = (one) => [one.name, choose(one), `${number(one.gb_per_s, 3)} GB/s`, `+${Math.round(one.gain_percent)} %`];
     fill(parts.levers,
-      best.length > 0 && table("what to change", ["works on today's GPU", "rate", "as fast"], best.map(line), { id: `levers-${name}` }),
-      el("p", { class: "soft" }, waits ? "Designs are being tried…" : best.length > 0 ? `Each was simulated by itself: choose one to make it. ${plural(tried.length - best.length, "other")} gain 1 % at most.` : `Nothing of what works on today's GPU gains more than 1 %; ${plural(tried.length, "change")} tried.`));
-    parts.levers.body.setAttribute("aria-busy", String(waits));
+      gain.length > 0 && table("what to change", ["", "works on today's GPU", "rate", "gain"], gain.map(line), { id: `levers-${name}`, text: [0, 1] }),
+      none.length > 0 && el("p", { class: "soft" }, `No gain: ${none.map((one) => one.name).join(", ")}.`),
+      el("p", { class: "soft" }, `Each was simulated by itself${tried < shown.bytes ? `, for a copy of ${bytes(tried)}` : ""}: choose one to make it.`),
+      earlier && el("p", {}, "Which OpenSSL the guest has is not known. ", choose(earlier), `: ${number(earlier.gb_per_s, 3)} GB/s.`));
+    parts.levers.box.hidden = levers.length === 0;
   }
 
   function drawLimit({ copies: [{ busiest, limited_by: words, limited_by_parts: found }] }) {
@@ -123,8 +123,8 @@ function answers(name, relax, use) {
   }
 
   function drawCommands(state) {
-    const names = { run: "these figures", path: "the path of a message", curve: "the curve", describe: "all parameters" };
-    const lines = Object.entries(names).filter(([question]) => commands.has(question)).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), commandOf(question, commands.get(question))));
+    const names = { run: "these figures", levers: "what to change", path: "the path of a message", curve: "the curve", describe: "all parameters" };
+    const lines = Object.entries(names).filter(([question]) => commands.has(question) && (question !== "levers" || commands.get(question) !== commands.get("run"))).map(([question, label]) => el("div", {}, el("p", { class: "soft" }, label), commandOf(question, commands.get(question))));
     fill(parts.command, lines, el("p", {}, fileLink("run.html", write(state), "Report of this run (HTML)"), " ", fileLink("machine.toml", write(state), "This machine as a TOML file")));
   }
 
@@ -155,7 +155,6 @@ function answers(name, relax, use) {
       commands.delete("curve");
       fill(parts.curve, el("p", { class: "soft", "data-curve": "none" }, words));
     },
-    levers: drawLevers,
     uncovered: () => drawOff(null),
     // An answer to a question on a state.
     show(question, { command, answer }, state) {
@@ -164,6 +163,7 @@ function answers(name, relax, use) {
       shown.bytes = state.bytes;
       if (question !== "off") commands.set(question === "quick" ? "run" : question, command);
       if (question === "quick" || question === "run") drawTiles(answer);
+      if (question === "levers") drawLevers(answer);
       if (question === "run") drawLimit(answer);
       if (question === "path") drawPath(answer, command);
       if (question === "describe") drawCost(answer, null);

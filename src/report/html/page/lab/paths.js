@@ -12,13 +12,13 @@ function paths({ choices, fields, kept, keep }) {
   let timer = null;
 
   function side(name, state) {
-    const one = { name, state, todo: new Set(QUESTIONS), described: null, sealed: true, tried: [] };
+    const one = { name, state, todo: new Set(QUESTIONS), described: null, sealed: true };
     const set = (path, value) => {
       if (value === null) state.set.delete(path);
       else state.set.set(path, value);
       changed(one);
     };
-    one.answers = answers(name, (path, value) => { set(path, value); one.parameters.refill(state); }, (lever) => { lever.use(state); one.parameters.refill(state); one.controls.draw(); changed(one); });
+    one.answers = answers(name, choices.least_gain, (path, value) => { set(path, value); one.parameters.refill(state); }, (options) => { adopt(state, options); one.parameters.refill(state); one.controls.draw(); changed(one); });
     one.parameters = parameters(name, fields, choices.libraries, set);
     one.parameters.refill(state);
     one.controls = controls(name, choices, state, () => changed(one));
@@ -48,8 +48,7 @@ function paths({ choices, fields, kept, keep }) {
           if (signal.aborted) return;
           one.todo.delete(question);
           if (question === "curve") one.answers.noCurve(error.message);
-          else if (question === "designs") one.answers.levers(one.tried, false);
-          else if (question !== "off") refuse(one, error);
+          else if (!["off", "designs"].includes(question)) refuse(one, error);
         }
         if (signal.aborted) return;
         compare();
@@ -59,7 +58,6 @@ function paths({ choices, fields, kept, keep }) {
   }
 
   async function ask(one, question, signal) {
-    if (question === "levers") return tryLevers(one, signal);
     const asked = { off: { ...one.state, cc: "off" }, designs: { ...one.state, designs: [] } }[question] ?? one.state;
     const query = write(asked);
     const begun = performance.now();
@@ -71,7 +69,7 @@ function paths({ choices, fields, kept, keep }) {
     if (signal.aborted) return;
     one.todo.delete(question);
     if (question === "quick") one.sealed = found.answer.confidential_computing;
-    if (question === "designs") return compareDesigns(one, found.answer);
+    if (question === "designs") return one.controls.gains(found.answer.designs.map((design) => [design.name, design.copies[0].speedup_over_h100_cc]));
     one.answers.show(question, found, one.state);
     const long = Math.round(performance.now() - begun);
     const sampled = found.command.includes("--sample") ? "sampled" : "all of it simulated";
@@ -80,38 +78,6 @@ function paths({ choices, fields, kept, keep }) {
     if (question === "run") one.answers.ready(`Refined after ${long} ms: ${sampled}, limits measured.`);
     if (question === "describe") describe(one, found.answer);
     if (question === "curve") one.answers.cost(one.described, found.answer.designs.find((design) => design.config_digest === one.described?.digest)?.copies.find((copy) => copy.bytes === one.state.bytes));
-  }
-
-  // What can be changed without another GPU, by itself: each library that was measured on this core, and pinned memory.
-  function leversOf({ state, described }) {
-    const [core, own] = ["cpu.core", "cipher.library"].map((path) => state.set.get(path) ?? described.parameters.find((one) => one.path === path)?.value);
-    const libraries = choices.libraries.filter(([of, library]) => of === core && own && library > own).map(([, library]) => ({ words: `cipher.library=${library}`, use: (state) => state.set.set("cipher.library", library) }));
-    const pinned = state.memory === "pageable" ? [{ words: "pinned memory", use: (state) => { state.memory = "pinned"; } }] : [];
-    return [...libraries, ...pinned];
-  }
-
-  async function tryLevers(one, signal) {
-    const tried = [];
-    for (const lever of one.sealed ? leversOf(one) : []) {
-      const state = copyOf(one.state);
-      lever.use(state);
-      const { answer } = await fetched(`quick?${write(state)}`, "json", signal);
-      if (signal.aborted) return;
-      tried.push({ ...lever, rate: answer.copies[0].gb_per_s });
-    }
-    one.todo.delete("levers");
-    one.tried = tried;
-    one.answers.levers(one.sealed ? tried : null, one.todo.has("designs"));
-  }
-
-  const summaryOf = (name) => choices.shipped.find((one) => one.name === name)?.summary ?? "";
-
-  // Each design over the machine without any. Those that today's GPU can have are changes as well, but for those whose user seals the data: they are
-  // compared with another path.
-  function compareDesigns(one, { designs }) {
-    one.controls.gains(designs.map((design) => [design.name, design.copies[0].speedup_over_h100_cc]));
-    const can = one.state.designs.length > 0 ? [] : designs.filter((design) => NAMES.words[`design.${design.name}`] === "today" && design.confidential_computing && design.baseline === "h100-cc" && !design.name.startsWith("h100-cc"));
-    one.answers.levers([...one.tried, ...can.map(({ name, copies }) => ({ words: `${name}: ${shortened(summaryOf(name))}`, rate: copies[0].gb_per_s, use: (state) => state.designs.push(name) }))], false);
   }
 
   function describe(one, description) {

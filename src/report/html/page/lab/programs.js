@@ -67,7 +67,7 @@ function programs({ choices, kept, keep }) {
     const card = (run) => {
       if (run === off) return tile(nanos(run.ns), `${which}, without CC`, "main");
       if (run.same) return tile(nanos(run.ns), `${which}, with CC and ${together.name.replaceAll("+", ", ")}; without CC ${nanos(run.same)}: CC costs ${percent(run.ns / run.same - 1)}`, "main");
-      if (together && run === runs.at(-1)) return tile(nanos(run.ns), `${which}, with CC and ${together.name.replaceAll("+", ", ")}: ${percent(together.gain)} shorter than with CC alone`, "main");
+      if (together && run === runs.at(-1)) return tile(nanos(run.ns), `${which}, with CC and ${together.name.replaceAll("+", ", ")}: ${percent(together.gain)} shorter than with CC alone${looped ? "; no profile says what copies so changed take without CC" : ""}`, "main");
       return tile(nanos(run.ns), `${which}, ${run.name === "cc" ? "with CC" : run.name}${off.ns ? `: ${costs(run.ns, off.ns)}` : ""}`, "main");
     };
     const tiles = runs.map(card);

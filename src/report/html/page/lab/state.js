@@ -46,6 +46,15 @@ function copyOf(state) {
   return read(write(state));
 }
 
+// Takes options of the command line over into a state: settings, designs, a copy's memory.
+function adopt(state, options) {
+  const given = new URLSearchParams([...options.matchAll(/--(\S+) (\S+)/g)].map(([, name, value]) => [name, value]));
+  const { set, designs, memory } = read(given);
+  set.forEach((value, path) => state.set.set(path, value));
+  state.designs.push(...designs);
+  if (given.has("copy")) state.memory = memory;
+}
+
 // What of one state is otherwise in another, as words.
 function differences(one, other) {
   const found = [];
