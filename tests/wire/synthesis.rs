@@ -7,7 +7,7 @@ use sealsim::{
         clock::{Stage, Verdict},
         control::control,
         library::{Block, Delay},
-        parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
+        parts::{self, Cut, Part, RoundKeys, ghash, multiplier, tag_queue},
     },
     gcm::{
         spec::{AesSpec, ClockCheck, GcmSpec, GhashSpec, MultiplierSpec},
@@ -33,6 +33,11 @@ fn rounds_of(rounds_in_hardware: u32, registers_per_round: u32) -> AesSpec {
     AesSpec { rounds_in_hardware, registers_per_round, ..GcmSpec::four_lanes().aes }
 }
 
+/// A lane whose round keys are held.
+fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
+    parts::lane(spec, rounds, RoundKeys::Held, compact, library)
+}
+
 /// What the rules say of a block, and the flip-flops that its RTL has beyond the part's, or the part beyond the RTL's.
 fn said(block: Block, library: &Library) -> (Part, f64) {
     match block {
@@ -49,7 +54,8 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
         }
         // A state, ready and done, and a count of 32 bits; no round keys.
         Block::Iterative { rounds, compact } => {
-            (lane(&rounds_of(1, 1), rounds, compact == 1, library), 162.0 - 4.0 * 128.0)
+            let given = f64::from(128 * (3 + rounds));
+            (lane(&rounds_of(1, 1), rounds, compact == 1, library), 162.0 - given)
         }
         Block::TagQueue { depth, skid } => (tag_queue(depth, skid > 0, library), 0.0),
         Block::Engine { rounds, registers, compact, fifo, levels, product, reduction } => {
@@ -57,14 +63,14 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
             let aes = AesSpec { lanes: 1, keystream_blocks: fifo, ..rounds_of(hardware, registers.max(1)) };
             let (lane, hash) =
                 (lane(&aes, rounds, compact == 1, library), ghash(&serial(levels, (product, reduction)), library));
-            let control = control(&aes, rounds, library);
+            let control = control(&aes, rounds, None, library);
             let operand = if product == 1 { control.delay } else { Delay::default() };
             let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay) + of(operand));
             let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
             let parts = [&lane, &hash, &control];
             let logic_kge = parts.iter().map(|part| part.logic_kge).sum();
             // Round keys are given to the RTL.
-            let given = f64::from(128 * (hardware + 1));
+            let given = f64::from(128 * (rounds + 1));
             let flip_flops = parts.iter().map(|part| part.flip_flops).sum::<f64>() - given;
             let rows = [lane.rows, hash.rows].concat();
             (Part { logic_kge, flip_flops, delay, rows }, 0.0)

@@ -39,7 +39,9 @@ impl Model for &GcmSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.ghash.clone());
-        Hardware::Lanes { aes, rounds: self.rounds().unwrap_or(14), ghash, buffer: None }
+        let (rounds, control) = (self.rounds().unwrap_or(14), self.control.clone().map(Box::new));
+        let expansion = self.key_setup.0 + control.as_ref().map_or(0, |control| control.schedule(rounds));
+        Hardware::Lanes { aes, rounds, ghash, buffer: None, expansion, control }
     }
 
     fn attempt_log2(&self, message_bytes: u64) -> f64 {

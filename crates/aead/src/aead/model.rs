@@ -12,6 +12,7 @@
 use super::bytes::{Scheme, WireFormat};
 use super::flow::Dates;
 use crate::gcm::bulk::chains::ChainFormat;
+use crate::gcm::control::ControlSpec;
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::{AesSpec, GhashSpec, SpecError};
 use crate::units::{Bytes, Cycles};
@@ -142,6 +143,10 @@ pub enum Hardware {
         ghash: GhashSpec,
         /// Where a message waits for its tag.
         buffer: Option<Bytes>,
+        /// Cycles of key expansion before the first block.
+        expansion: u64,
+        /// How they are sequenced, where they do not run freely.
+        control: Option<Box<ControlSpec>>,
     },
     /// A state per lane that is cipher and authenticator: each of its blocks has a round of its own.
     State {
@@ -160,6 +165,17 @@ pub enum Hardware {
     },
     /// Parts of which none was synthesised, nor published: what is missing.
     Unknown(&'static str),
+}
+
+impl Hardware {
+    /// What has AES rounds, and how many of them a block takes there.
+    pub const fn rounds(&self) -> Option<(&AesSpec, u32)> {
+        match self {
+            Self::Lanes { aes, rounds, .. } => Some((aes, *rounds)),
+            Self::State { rounds, .. } => Some((rounds, 1)),
+            Self::Unknown(_) => None,
+        }
+    }
 }
 
 /// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,

@@ -9,7 +9,7 @@
 //! | does not close | neither |
 
 use super::library::{Block, Delay, Library};
-use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
+use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part, RoundKeys};
 use crate::aead::model::Hardware;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
@@ -159,12 +159,18 @@ impl fmt::Display for Timing {
 
 /// The stages of an engine, in the S-box that its clock asks for, if its parts were synthesised.
 pub fn engine(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Timing> {
+    let (lanes, rounds) = hardware.rounds()?;
+    built(hardware, compact(lanes, rounds, clock, library), clock, library)
+}
+
+/// The stages of an engine with the compact S-box or the table.
+pub fn built(hardware: &Hardware, compact: bool, clock: Frequency, library: &Library) -> Option<Timing> {
     let stages = match hardware {
         Hardware::Lanes { aes: lanes, rounds, ghash: unit, .. } => {
-            vec![aes(lanes, *rounds, clock, library), ghash(unit, clock, library)]
+            vec![aes(lanes, *rounds, compact, clock, library), ghash(unit, clock, library)]
         }
         Hardware::State { rounds, round, .. } => {
-            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(rounds, 1, clock, library) }]
+            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(rounds, 1, compact, clock, library) }]
         }
         Hardware::Unknown(_) => return None,
     };
@@ -180,21 +186,24 @@ pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
 /// Whether a lane has the compact S-box at a clock: where it closes, or is marginal where the table is too.
 pub fn compact(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> bool {
     let period = period_ps(clock);
-    let [table, compact] =
-        [false, true].map(|compact| parts::lane(spec, rounds, compact, library).delay.within(period));
+    let [table, compact] = [false, true].map(|compact| lane(spec, rounds, compact, library).delay.within(period));
     compact <= table && compact != Verdict::DoesNotClose
 }
 
-fn aes(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> Stage {
-    let small = compact(spec, rounds, clock, library);
+/// A lane's rounds, which nothing but the select of held round keys makes longer.
+fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
+    parts::lane(spec, rounds, RoundKeys::Held, compact, library)
+}
+
+fn aes(spec: &AesSpec, rounds: u32, small: bool, clock: Frequency, library: &Library) -> Stage {
     let cut = |registers: u32| format!("registers_per_round = {registers}");
-    let lane = parts::lane(spec, rounds, small, library);
+    let rounds_in = lane(spec, rounds, small, library);
     let name = if small { "AES, 115-gate S-boxes" } else { "AES, S-boxes from the table" };
-    let stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
+    let stage = Stage::new(name, cut(spec.registers_per_round), rounds_in.delay, &rounds_in.rows);
     stage.or_else(clock, || {
         let other = |registers| {
             let spec = AesSpec { registers_per_round: registers, ..spec.clone() };
-            (cut(registers), parts::lane(&spec, rounds, false, library).delay)
+            (cut(registers), lane(&spec, rounds, false, library).delay)
         };
         (0..3).map(other).collect()
     })

@@ -26,7 +26,7 @@ mod sm;
 mod storage;
 pub mod technology;
 
-pub use engine::{EngineCost, engine};
+pub use engine::{EngineCost, Sboxes, built, engine};
 pub use interval::Interval;
 pub use library::Library;
 pub use risk::{AfterSuccess, KeyBudget, forgery_log2, key_budget};

@@ -1,0 +1,84 @@
+//! `sealsim engine --cost`: area, clock and energy of an engine by itself.
+
+use super::{Arguments, Failure, Format, Standard, fitted};
+use crate::aead::model::Hardware;
+use crate::aead::spec::EngineSpec;
+use crate::cost::clock;
+use crate::cost::technology::{PROCESS_SPREAD, SYNTHESIS};
+use crate::cost::{EngineCost, Interval, Library, Sboxes, built};
+use crate::units::Frequency;
+use miette::miette;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What no part stands for, in any engine.
+const NOT_COUNTED: &str = "not counted: what expands keys before the first block, makes powers of H or masks against side channels; ports, clock tree, wires, memories; energy of control";
+
+/// An engine that is built with one kind of S-boxes.
+#[derive(Serialize)]
+struct Built {
+    sboxes: Sboxes,
+    #[serde(flatten)]
+    cost: EngineCost,
+    fastest_hz: f64,
+    fastest_wired_hz: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    config: &'a str,
+    cost_source: &'a str,
+    process_spread_factor: f64,
+    not_counted: &'a str,
+    built: &'a [Built],
+}
+
+/// Shows the engine's cost with either kind of S-boxes, the smaller first.
+pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Failure> {
+    let hardware = engine.model().hardware();
+    let both = [Sboxes::Compact, Sboxes::Table].map(|sboxes| one(&hardware, sboxes));
+    let both =
+        both.into_iter().collect::<Result<Vec<_>, _>>().map_err(|why| Failure::Config(miette!("--cost: {why}")))?;
+    let mut out = Standard;
+    let written = match arguments.format {
+        Format::Text => fitted(&mut out, |out| text(out, &arguments.config, &both)),
+        Format::Json => {
+            let document = Document {
+                config: &arguments.config,
+                cost_source: SYNTHESIS,
+                process_spread_factor: PROCESS_SPREAD,
+                not_counted: NOT_COUNTED,
+                built: &both,
+            };
+            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
+        }
+    };
+    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+fn one(hardware: &Hardware, sboxes: Sboxes) -> Result<Built, &'static str> {
+    let cost = built(hardware, sboxes)?;
+    let timing = clock::built(hardware, sboxes == Sboxes::Compact, Frequency(u64::MAX), Library::shipped());
+    let [fastest_hz, fastest_wired_hz] = timing.map_or([0.0; 2], |timing| timing.fastest());
+    Ok(Built { sboxes, cost, fastest_hz, fastest_wired_hz })
+}
+
+fn text(out: &mut impl Write, config: &str, both: &[Built]) -> io::Result<()> {
+    writeln!(out, "{config} in {}, before layout\n", Library::shipped().title)?;
+    writeln!(out, "{:<28}{:>20}{:>20}", "S-boxes", "of 115 gates", "from the table")?;
+    let range = |of: Interval, digits| format!("{:.digits$} to {:.digits$}", of.low, of.high);
+    let mut row = |name: &str, of: &dyn Fn(&Built) -> String| {
+        let cells: String = both.iter().map(|one| format!("{:>20}", of(one))).collect();
+        writeln!(out, "{name:<28}{cells}")
+    };
+    row("area, kGE", &|one| range(one.cost.area_kge, 1))?;
+    row("  AES", &|one| range(one.cost.aes_kge, 1))?;
+    row("  GHASH", &|one| range(one.cost.ghash_kge, 1))?;
+    row("  control and keystream", &|one| range(one.cost.control_kge, 1))?;
+    row("energy, pJ/B", &|one| range(one.cost.pj_per_byte, 2))?;
+    row("marginal up to, GHz", &|one| format!("{:.3}", one.fastest_hz / 1e9))?;
+    row("closes up to, GHz", &|one| format!("{:.3}", one.fastest_wired_hz / 1e9))?;
+    writeln!(out)?;
+    let notes = both.first().map_or(&[][..], |one| &one.cost.notes);
+    notes.iter().map(String::as_str).chain([NOT_COUNTED]).try_for_each(|note| writeln!(out, "{note}"))
+}
