@@ -35,7 +35,7 @@ fn rounds_of(rounds_in_hardware: u32, registers_per_round: u32) -> AesSpec {
 
 /// A lane whose round keys are held.
 fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
-    parts::lane(spec, rounds, RoundKeys::Held, compact, library)
+    parts::lane(spec, rounds, (RoundKeys::Held, None), compact, library)
 }
 
 /// What the rules say of a block, and the flip-flops that its RTL has beyond the part's, or the part beyond the RTL's.

@@ -145,6 +145,8 @@ pub enum Hardware {
         buffer: Option<Bytes>,
         /// Cycles of key expansion before the first block.
         expansion: u64,
+        /// A lane's data path, if it is narrower than its state.
+        narrow: Option<Narrow>,
         /// How they are sequenced, where they do not run freely.
         control: Option<Box<ControlSpec>>,
     },
@@ -165,6 +167,15 @@ pub enum Hardware {
     },
     /// Parts of which none was synthesised, nor published: what is missing.
     Unknown(&'static str),
+}
+
+/// A data path that is narrower than the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Narrow {
+    /// Bits that go through S-boxes in a cycle.
+    pub bits: u32,
+    /// Cycles of a round.
+    pub cycles: u32,
 }
 
 impl Hardware {

@@ -38,6 +38,18 @@ impl Verdict {
     }
 }
 
+/// S-boxes of AES rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sboxes {
+    /// Of 115 gates.
+    Compact,
+    /// From the truth table.
+    Table,
+    /// Either closes.
+    Either,
+}
+
 /// A stage that a clock has to hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stage {
@@ -159,8 +171,7 @@ impl fmt::Display for Timing {
 
 /// The stages of an engine, in the S-box that its clock asks for, if its parts were synthesised.
 pub fn engine(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Timing> {
-    let (lanes, rounds) = hardware.rounds()?;
-    built(hardware, compact(lanes, rounds, clock, library), clock, library)
+    built(hardware, sboxes(hardware, clock, library)? != Sboxes::Table, clock, library)
 }
 
 /// The stages of an engine with the compact S-box or the table.
@@ -183,16 +194,20 @@ pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
     Stage::new("tag queue", cut, part.delay, &part.rows)
 }
 
-/// Whether a lane has the compact S-box at a clock: where it closes, or is marginal where the table is too.
-pub fn compact(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> bool {
-    let period = period_ps(clock);
+/// Those with which an engine closes at a clock: the compact ones where they do, or are marginal where the table is too.
+pub fn sboxes(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Sboxes> {
+    let (period, (spec, rounds)) = (period_ps(clock), hardware.rounds()?);
     let [table, compact] = [false, true].map(|compact| lane(spec, rounds, compact, library).delay.within(period));
-    compact <= table && compact != Verdict::DoesNotClose
+    Some(match compact {
+        Verdict::Closes if table == Verdict::Closes => Sboxes::Either,
+        Verdict::Closes | Verdict::Marginal if compact <= table => Sboxes::Compact,
+        _ => Sboxes::Table,
+    })
 }
 
 /// A lane's rounds, which nothing but the select of held round keys makes longer.
 fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
-    parts::lane(spec, rounds, RoundKeys::Held, compact, library)
+    parts::lane(spec, rounds, (RoundKeys::Held, None), compact, library)
 }
 
 fn aes(spec: &AesSpec, rounds: u32, small: bool, clock: Frequency, library: &Library) -> Stage {

@@ -10,16 +10,15 @@
 //! | keystream and control | [`super::control`] | not counted |
 //! | round keys that are made with the rounds | [`RoundKeys`] | not counted |
 //!
-//! S-boxes are [chosen](Sboxes), or the compact ones where they close at the clock, or are marginal where those from the table are too; where both close, the
-//! interval spans both.
+//! S-boxes are the compact ones where they close at the clock, or are marginal where those from the table are too; where both close, the interval spans both.
 
-use super::clock::{self, Verdict};
+use super::clock::{self, Sboxes};
 use super::library::Block;
 use super::parts::RoundKeys;
 use super::parts::{self, Part};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
-use crate::aead::model::Hardware;
+use crate::aead::model::{Hardware, Narrow};
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 use crate::units::Frequency;
@@ -45,35 +44,9 @@ pub struct EngineCost {
     pub rows: Vec<Block>,
 }
 
-/// S-boxes of AES rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Sboxes {
-    /// Of 115 gates.
-    Compact,
-    /// From the truth table.
-    Table,
-    /// One of both, where it is not known which.
-    Either,
-}
-
-impl Sboxes {
-    /// Those with which an engine closes at a clock.
-    fn at(hardware: &Hardware, clock: Frequency) -> Self {
-        let Some((spec, rounds)) = hardware.rounds() else { return Self::Either };
-        let period = clock::period_ps(clock);
-        let table = parts::lane(spec, rounds, RoundKeys::Held, false, Library::shipped());
-        match (clock::compact(spec, rounds, clock, Library::shipped()), table.delay.within(period)) {
-            (true, Verdict::Closes) => Self::Either,
-            (true, _) => Self::Compact,
-            (false, _) => Self::Table,
-        }
-    }
-}
-
 /// The cost of an engine that runs at `clock`, or why there is none. The engine's specification has been checked.
 pub fn engine(hardware: &Hardware, clock: Frequency) -> Result<EngineCost, &'static str> {
-    built(hardware, Sboxes::at(hardware, clock))
+    built(hardware, clock::sboxes(hardware, clock, Library::shipped()).unwrap_or(Sboxes::Either))
 }
 
 /// The cost of an engine that is built with these S-boxes.
@@ -81,8 +54,8 @@ pub fn built(hardware: &Hardware, sboxes: Sboxes) -> Result<EngineCost, &'static
     let mut sum = Sum { sboxes, notes: Vec::new(), rows: Vec::new() };
     match hardware {
         // Beside them the buffer in which a message waits for its second pass.
-        Hardware::Lanes { aes, rounds, ghash, buffer, expansion, control } => {
-            let (mut kge, pj) = sum.aes(aes, *rounds, *expansion);
+        Hardware::Lanes { aes, rounds, ghash, buffer, expansion, narrow, control } => {
+            let (mut kge, pj) = sum.aes(aes, *rounds, (RoundKeys::of(aes, *rounds, *expansion), *narrow));
             let ghash = sum.ghash(ghash);
             if let Some(buffer) = buffer {
                 sum.notes.push(format!(
@@ -95,7 +68,7 @@ pub fn built(hardware: &Hardware, sboxes: Sboxes) -> Result<EngineCost, &'static
         }
         // All lanes, whose states are cipher and authenticator in one.
         Hardware::State { rounds, lanes, blocks, words, round, held_bits } => {
-            let (area, energy) = sum.sboxes(rounds, 1, RoundKeys::Held);
+            let (area, energy) = sum.sboxes(rounds, 1, PLAIN);
             let state_bits = 128.0 * f64::from(*blocks) * round.0.max(1) as f64;
             let lane = area * f64::from(*blocks) + Interval::exact(flip_flops(state_bits));
             let kge = lane * f64::from(*lanes) + Interval::exact(flip_flops(f64::from(*held_bits)));
@@ -105,6 +78,10 @@ pub fn built(hardware: &Hardware, sboxes: Sboxes) -> Result<EngineCost, &'static
         Hardware::Unknown(why) => Err(why),
     }
 }
+
+/// Round keys and data path of a lane.
+type Path = (RoundKeys, Option<Narrow>);
+const PLAIN: Path = (RoundKeys::Held, None);
 
 /// A block of logic as synthesis finds it.
 fn synthesised(kge: f64) -> Interval {
@@ -151,10 +128,10 @@ impl Sum {
     }
 
     /// Logic and energy per round with the S-boxes.
-    fn sboxes(&mut self, spec: &AesSpec, rounds: u32, keys: RoundKeys) -> (Interval, Interval) {
+    fn sboxes(&mut self, spec: &AesSpec, rounds: u32, path: Path) -> (Interval, Interval) {
         let sboxes = self.sboxes;
         let mut with = |compact, round_pj| {
-            (synthesised(self.part(&parts::lane(spec, rounds, keys, compact, Library::shipped()))), round_pj)
+            (synthesised(self.part(&parts::lane(spec, rounds, path, compact, Library::shipped()))), round_pj)
         };
         match sboxes {
             Sboxes::Table => with(false, TABLE_ROUND_PJ),
@@ -167,13 +144,13 @@ impl Sum {
     }
 
     /// Area of all lanes, and energy per block.
-    fn aes(&mut self, spec: &AesSpec, rounds: u32, expansion: u64) -> (Interval, Interval) {
-        let keys = RoundKeys::of(spec, rounds, expansion);
-        let (logic, round_pj) = self.sboxes(spec, rounds, keys);
+    fn aes(&mut self, spec: &AesSpec, rounds: u32, path: Path) -> (Interval, Interval) {
+        let (logic, round_pj) = self.sboxes(spec, rounds, path);
         let lane =
-            logic + Interval::exact(flip_flops(parts::lane(spec, rounds, keys, false, Library::shipped()).flip_flops));
-        // States are clocked in each pass, the counter once.
-        let clocked = 128.0 + (parts::state_bits(spec, rounds) - 128.0) * f64::from(spec.passes(rounds));
+            logic + Interval::exact(flip_flops(parts::lane(spec, rounds, path, false, Library::shipped()).flip_flops));
+        // States are clocked in each pass, or each of its cycles, the counter once.
+        let clocks = spec.passes(rounds) * path.1.map_or(1, |path| path.cycles);
+        let clocked = 128.0 + (parts::state_bits(spec, rounds) - 128.0) * f64::from(clocks);
         let energy = round_pj * f64::from(rounds) + Interval::exact(FLIP_FLOP_PJ * clocked);
         (lane * f64::from(spec.lanes), energy)
     }
@@ -204,6 +181,12 @@ impl Sum {
         let kge = self.area(&parts::ghash(spec, Library::shipped()));
         let energy = self.product(spec.multiplier());
         match spec {
+            GhashSpec::Serial { first_block: Some(_), .. } => {
+                self.notes.push(
+                    "a first block that takes longer is that of a masked engine: its shares are not counted".to_owned(),
+                );
+                (kge, energy)
+            }
             // With one operand fixed over a message three quarters of the energy were measured.
             GhashSpec::Serial { .. } | GhashSpec::Interleaved { .. } => {
                 (kge, Interval::new(energy.low * 0.75, energy.high))

@@ -12,6 +12,7 @@
 //! Flip-flops are counted, not fitted: they are those of the RTL's registers, and tests count every row.
 
 use super::library::{Block, Delay, Library, Row};
+use crate::aead::model::Narrow;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 
@@ -255,7 +256,7 @@ fn plane(rows: &mut Rows<'_>) -> Plane {
 pub enum RoundKeys {
     /// All are in flip-flops, expanded before the first block; what expands them is not counted.
     Held,
-    /// Each is made with its round, by four S-boxes and 128 XORs, from the key, which is kept.
+    /// Each is made with its round from the key, which is kept.
     Made,
 }
 
@@ -267,12 +268,17 @@ impl RoundKeys {
     }
 }
 
-/// XORs of MixColumns, 108 a column, and of the addition of a round key.
-const MIX_XORS: f64 = 432.0;
-const KEY_XORS: f64 = 128.0;
+/// XORs of MixColumns of a column.
+const MIX_XORS: f64 = 108.0;
 
 /// An AES lane with the compact S-box or the table, its state's registers and round keys included, for keys of so many rounds.
-pub fn lane(spec: &AesSpec, rounds: u32, keys: RoundKeys, compact: bool, library: &Library) -> Part {
+pub fn lane(
+    spec: &AesSpec,
+    rounds: u32,
+    (keys, narrow): (RoundKeys, Option<Narrow>),
+    compact: bool,
+    library: &Library,
+) -> Part {
     let mut rows = Rows::of(library);
     let compact = u32::from(compact);
     let in_hardware = spec.rounds_in_hardware.min(rounds);
@@ -293,13 +299,22 @@ pub fn lane(spec: &AesSpec, rounds: u32, keys: RoundKeys, compact: bool, library
     if spec.passes(rounds) > 1 {
         // What one round of fourteen passes has beyond a round of a pipeline: the select of round keys, and of state or block.
         let (one, row) = (rows.row(one).delay, rows.row(Block::Iterative { rounds: 14, compact }));
+        let (xor, select) = (library.xor_ge, library.select_ge);
+        let sbox = (1000.0 * round - (4.0 * MIX_XORS + 128.0) * xor) / 16.0;
+        let (bits, shared) = narrow.map_or((128.0, false), |path| (path.bits.into(), path.bits * path.cycles >= 160));
+        if narrow.is_some() {
+            // Whole columns are mixed, and the state is shifted or held.
+            let xors = MIX_XORS * (bits / 32.0_f64).max(1.0) + bits;
+            logic += (bits / 8.0 * sbox + xors * xor + 128.0 * select) / 1000.0 - round;
+        }
         logic += match keys {
-            RoundKeys::Held => (row.logic_kge - round) * f64::from(rounds) / 14.0,
+            RoundKeys::Held => (row.logic_kge - round) * f64::from(rounds) / 14.0 * bits / 128.0,
             RoundKeys::Made => {
-                let sbox = (1000.0 * round - (MIX_XORS + KEY_XORS) * library.xor_ge) / 16.0;
+                // Four S-boxes, fewer where a round has more cycles, none where the round's own have cycles left.
+                let own = narrow.map_or(4, |path| 4_u32.div_ceil(path.cycles)) * u32::from(!shared);
                 // State or block, columns mixed or not, the key or the round key before.
-                let selects = (256.0 + key_bits(rounds)) * library.select_ge;
-                (4.0 * sbox + KEY_XORS * library.xor_ge + selects) / 1000.0
+                let selects = 128.0 + bits + key_bits(rounds);
+                (f64::from(own) * sbox + bits * xor + selects * select) / 1000.0
             }
         };
         delay = delay.lengthened(one, row.delay);

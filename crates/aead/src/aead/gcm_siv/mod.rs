@@ -125,7 +125,7 @@ impl Model for &GcmSivSpec {
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
         let (rounds, expansion) = (self.rounds(), self.key_setup.0);
-        Hardware::Lanes { aes, rounds, ghash, buffer: Some(self.buffer), expansion, control: None }
+        Hardware::Lanes { aes, rounds, ghash, buffer: Some(self.buffer), expansion, narrow: None, control: None }
     }
 
     /// Twice GCM's bound: one bit of POLYVAL's value is cleared before it is enciphered into the tag (RFC 8452, section 4), so values that
