@@ -1,7 +1,6 @@
 //! `sealsim engine --cost`: area, clock and energy of an engine by itself.
 
 use super::{Arguments, Failure, Format, Standard, fitted};
-use crate::aead::model::Hardware;
 use crate::aead::spec::EngineSpec;
 use crate::cost::clock;
 use crate::cost::technology::{PROCESS_SPREAD, SYNTHESIS};
@@ -28,9 +27,13 @@ struct Built {
 /// Shows the engine's cost with either kind of S-boxes, the smaller first.
 pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Failure> {
     let hardware = engine.model().hardware();
-    let both = [Sboxes::Compact, Sboxes::Table].map(|sboxes| one(&hardware, sboxes));
-    let both =
-        both.into_iter().collect::<Result<Vec<_>, _>>().map_err(|why| Failure::Config(miette!("--cost: {why}")))?;
+    let one = |sboxes| {
+        let timing = clock::built(&hardware, sboxes == Sboxes::Compact, Frequency(u64::MAX), Library::shipped());
+        let [fastest_hz, fastest_wired_hz] = timing.map_or([0.0; 2], |timing| timing.fastest());
+        built(&hardware, sboxes).map(|cost| Built { sboxes, cost, fastest_hz, fastest_wired_hz })
+    };
+    let both: Result<Vec<_>, _> = [Sboxes::Compact, Sboxes::Table].into_iter().map(one).collect();
+    let both = both.map_err(|why| Failure::Config(miette!("--cost: {why}")))?;
     let mut out = Standard;
     let written = match arguments.format {
         Format::Text => fitted(&mut out, |out| text(out, &arguments.config, &both)),
@@ -43,13 +46,6 @@ pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Fail
         }
     };
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
-}
-
-fn one(hardware: &Hardware, sboxes: Sboxes) -> Result<Built, &'static str> {
-    let cost = built(hardware, sboxes)?;
-    let timing = clock::built(hardware, sboxes == Sboxes::Compact, Frequency(u64::MAX), Library::shipped());
-    let [fastest_hz, fastest_wired_hz] = timing.map_or([0.0; 2], |timing| timing.fastest());
-    Ok(Built { sboxes, cost, fastest_hz, fastest_wired_hz })
 }
 
 fn text(out: &mut impl Write, config: &str, both: &[Built]) -> io::Result<()> {
@@ -68,7 +64,6 @@ fn text(out: &mut impl Write, config: &str, both: &[Built]) -> io::Result<()> {
     row("marginal up to, GHz", &|one| format!("{:.3}", one.fastest_hz / 1e9))?;
     row("closes up to, GHz", &|one| format!("{:.3}", one.fastest_wired_hz / 1e9))?;
     writeln!(out)?;
-    let notes = both.first().map_or(&[][..], |one| &one.cost.notes);
-    notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
+    both.iter().take(1).flat_map(|one| &one.cost.notes).try_for_each(|note| writeln!(out, "{note}"))?;
     writeln!(out, "not counted: {NOT_COUNTED}")
 }

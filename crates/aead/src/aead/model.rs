@@ -178,17 +178,6 @@ pub struct Narrow {
     pub cycles: u32,
 }
 
-impl Hardware {
-    /// What has AES rounds, and how many of them a block takes there.
-    pub const fn rounds(&self) -> Option<(&AesSpec, u32)> {
-        match self {
-            Self::Lanes { aes, rounds, .. } => Some((aes, *rounds)),
-            Self::State { rounds, .. } => Some((rounds, 1)),
-            Self::Unknown(_) => None,
-        }
-    }
-}
-
 /// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
 /// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

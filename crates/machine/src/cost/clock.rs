@@ -9,7 +9,7 @@
 //! | does not close | neither |
 
 use super::library::{Block, Delay, Library};
-use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part, RoundKeys};
+use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, PLAIN, Part};
 use crate::aead::model::Hardware;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
@@ -196,8 +196,14 @@ pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
 
 /// Those with which an engine closes at a clock: the compact ones where they do, or are marginal where the table is too.
 pub fn sboxes(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Sboxes> {
-    let (period, (spec, rounds)) = (period_ps(clock), hardware.rounds()?);
-    let [table, compact] = [false, true].map(|compact| lane(spec, rounds, compact, library).delay.within(period));
+    let period = period_ps(clock);
+    let (spec, rounds) = match hardware {
+        Hardware::Lanes { aes, rounds, .. } => (aes, *rounds),
+        Hardware::State { rounds, .. } => (rounds, 1),
+        Hardware::Unknown(_) => return None,
+    };
+    let [table, compact] =
+        [false, true].map(|compact| parts::lane(spec, rounds, PLAIN, compact, library).delay.within(period));
     Some(match compact {
         Verdict::Closes if table == Verdict::Closes => Sboxes::Either,
         Verdict::Closes | Verdict::Marginal if compact <= table => Sboxes::Compact,
@@ -205,20 +211,15 @@ pub fn sboxes(hardware: &Hardware, clock: Frequency, library: &Library) -> Optio
     })
 }
 
-/// A lane's rounds, which nothing but the select of held round keys makes longer.
-fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
-    parts::lane(spec, rounds, (RoundKeys::Held, None), compact, library)
-}
-
 fn aes(spec: &AesSpec, rounds: u32, small: bool, clock: Frequency, library: &Library) -> Stage {
     let cut = |registers: u32| format!("registers_per_round = {registers}");
-    let rounds_in = lane(spec, rounds, small, library);
+    let lane = parts::lane(spec, rounds, PLAIN, small, library);
     let name = if small { "AES, 115-gate S-boxes" } else { "AES, S-boxes from the table" };
-    let stage = Stage::new(name, cut(spec.registers_per_round), rounds_in.delay, &rounds_in.rows);
+    let stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
     stage.or_else(clock, || {
         let other = |registers| {
             let spec = AesSpec { registers_per_round: registers, ..spec.clone() };
-            (cut(registers), lane(&spec, rounds, false, library).delay)
+            (cut(registers), parts::lane(&spec, rounds, PLAIN, false, library).delay)
         };
         (0..3).map(other).collect()
     })

@@ -49,8 +49,7 @@ const OPERAND: f64 = 0.83;
 /// operand, which `rtl/src/engine.sv` does not register: it lies in front of a product that takes one cycle.
 pub fn control(aes: &AesSpec, rounds: u32, sequence: Option<&ControlSpec>, library: &Library) -> Part {
     let (and, xor, select) = (library.and_ge, library.xor_ge, library.select_ge);
-    let half_adder = xor + and;
-    let free = ControlSpec::default();
+    let (half_adder, free) = (xor + and, ControlSpec::default());
     let sequence = sequence.unwrap_or(&free);
     let (ahead, with_text) = (sequence.keystream == Keystream::Ahead, sequence.keystream == Keystream::WithText);
     let one = |has: bool| f64::from(u32::from(has));
@@ -70,12 +69,10 @@ pub fn control(aes: &AesSpec, rounds: u32, sequence: Option<&ControlSpec>, libra
     let once = lengths + 128.0 * (and + (2.0 * mask + tag) * select + xor) + places * (select + half_adder);
 
     // Blocks of a lane, and registers of 128 bits beside it.
-    let iterates = sequence.passes(aes, rounds) > 1;
     let stages = f64::from(sequence.rounds_per_pass(aes, rounds) * aes.registers_per_round);
     let within = if sequence.one_at_a_time { 1.0 } else { stages };
     let travels = (one(with_text) + one(sequence.inputs == Inputs::Key)) * (within + sequence.delay.0 as f64);
-    let output = one(!sequence.leave_with_hash);
-    let beside = output + travels + one(sequence.text_register) + one(sequence.open_register);
+    let beside = one(!sequence.leave_with_hash) + travels + one(sequence.text_register) + one(sequence.open_register);
     let behind = sequence.output_registers.0 as f64 * (lanes + 1.0);
     let selects = 3.0 - one(sequence.shared_port) - one(sequence.phases.is_some());
     let counter = 32.0 * (2.0 * select + half_adder) + 96.0 * select;
@@ -83,7 +80,7 @@ pub fn control(aes: &AesSpec, rounds: u32, sequence: Option<&ControlSpec>, libra
     let block = 128.0 * (select + 2.0 * one(ahead) * and);
     let what = match () {
         () if sequence.one_at_a_time => 6.0,
-        () if iterates => 36.0,
+        () if sequence.passes(aes, rounds) > 1 => 36.0,
         () => 2.0 * stages,
     };
     // Ten single bits: what the message is at.

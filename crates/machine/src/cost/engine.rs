@@ -14,11 +14,10 @@
 
 use super::clock::{self, Sboxes};
 use super::library::Block;
-use super::parts::RoundKeys;
-use super::parts::{self, Part};
+use super::parts::{self, PLAIN, Part, Path, RoundKeys};
 use super::technology::{COMPACT_ROUND_PJ, FLIP_FLOP_PJ, PRODUCTS_PJ, STEPS_PJ, SYNTHESIS_SPREAD, TABLE_ROUND_PJ};
 use super::{Interval, Library, storage};
-use crate::aead::model::{Hardware, Narrow};
+use crate::aead::model::Hardware;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 use crate::units::Frequency;
@@ -78,10 +77,6 @@ pub fn built(hardware: &Hardware, sboxes: Sboxes) -> Result<EngineCost, &'static
         Hardware::Unknown(why) => Err(why),
     }
 }
-
-/// Round keys and data path of a lane.
-type Path = (RoundKeys, Option<Narrow>);
-const PLAIN: Path = (RoundKeys::Held, None);
 
 /// A block of logic as synthesis finds it.
 fn synthesised(kge: f64) -> Interval {

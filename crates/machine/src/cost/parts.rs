@@ -268,17 +268,15 @@ impl RoundKeys {
     }
 }
 
+/// A lane's round keys, and its data path where that is narrower than the state.
+pub type Path = (RoundKeys, Option<Narrow>);
+pub const PLAIN: Path = (RoundKeys::Held, None);
+
 /// XORs of MixColumns of a column.
 const MIX_XORS: f64 = 108.0;
 
 /// An AES lane with the compact S-box or the table, its state's registers and round keys included, for keys of so many rounds.
-pub fn lane(
-    spec: &AesSpec,
-    rounds: u32,
-    (keys, narrow): (RoundKeys, Option<Narrow>),
-    compact: bool,
-    library: &Library,
-) -> Part {
+pub fn lane(spec: &AesSpec, rounds: u32, (keys, narrow): Path, compact: bool, library: &Library) -> Part {
     let mut rows = Rows::of(library);
     let compact = u32::from(compact);
     let in_hardware = spec.rounds_in_hardware.min(rounds);
