@@ -243,3 +243,18 @@ fn the_clock_that_an_engine_reaches_is_shown_stage_by_stage_with_its_rows_in_eit
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("asap7, osu018"));
 }
+
+#[test]
+fn an_engine_by_itself_has_a_price_with_either_s_box_or_says_what_it_lacks() {
+    let priced = document(&["serial-aes128", "--cost"]);
+    let [small, fast] = [0, 1].map(|place| &priced["built"][place]);
+    let number = |of: &Json, path: &str| of.pointer(path).and_then(Json::as_f64).expect("a figure");
+    for path in ["/area_kge/low", "/aes_kge/high", "/fastest_wired_hz"] {
+        assert!(number(small, path) < number(fast, path), "{path}");
+    }
+    // The fastest is that of --fmax.
+    assert_eq!(fast["fastest_hz"], document(&["serial-aes128", "--fmax"])["fastest_hz"]);
+    let lacks = engine(&["chacha20-poly1305", "--cost"]);
+    assert_eq!((lacks.status.code(), lacks.stdout.len()), (Some(3), 0));
+    assert!(String::from_utf8_lossy(&lacks.stderr).contains("ChaCha20 rounds"));
+}

@@ -7,6 +7,7 @@ mod forgery;
 mod gcm_vectors;
 mod golden_pcie;
 mod link;
+mod published;
 mod rtl_cycles;
 mod synthesis;
 mod tlp_stream;

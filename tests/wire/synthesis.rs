@@ -7,7 +7,7 @@ use sealsim::{
         clock::{Stage, Verdict},
         control::control,
         library::{Block, Delay},
-        parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
+        parts::{Cut, PLAIN, Part, ghash, lane, multiplier, tag_queue},
     },
     gcm::{
         spec::{AesSpec, ClockCheck, GcmSpec, GhashSpec, MultiplierSpec},
@@ -45,26 +45,29 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
         // Round keys are given to the RTL, and with registers the counter too.
         Block::Lane { rounds, registers, compact } => {
             let given = 128 * (1 + rounds + u32::from(registers > 0));
-            (lane(&rounds_of(rounds, registers), rounds, compact == 1, library), -f64::from(given))
+            (lane(&rounds_of(rounds, registers), rounds, PLAIN, compact == 1, library), -f64::from(given))
         }
         // A state, ready and done, and a count of 32 bits; no round keys.
         Block::Iterative { rounds, compact } => {
-            (lane(&rounds_of(1, 1), rounds, compact == 1, library), 162.0 - 4.0 * 128.0)
+            let given = f64::from(128 * (3 + rounds));
+            (lane(&rounds_of(1, 1), rounds, PLAIN, compact == 1, library), 162.0 - given)
         }
         Block::TagQueue { depth, skid } => (tag_queue(depth, skid > 0, library), 0.0),
         Block::Engine { rounds, registers, compact, fifo, levels, product, reduction } => {
             let hardware = if registers == 0 { 1 } else { rounds };
             let aes = AesSpec { lanes: 1, keystream_blocks: fifo, ..rounds_of(hardware, registers.max(1)) };
-            let (lane, hash) =
-                (lane(&aes, rounds, compact == 1, library), ghash(&serial(levels, (product, reduction)), library));
-            let control = control(&aes, rounds, library);
+            let (lane, hash) = (
+                lane(&aes, rounds, PLAIN, compact == 1, library),
+                ghash(&serial(levels, (product, reduction)), library),
+            );
+            let control = control(&aes, rounds, None, library);
             let operand = if product == 1 { control.delay } else { Delay::default() };
             let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay) + of(operand));
             let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
             let parts = [&lane, &hash, &control];
             let logic_kge = parts.iter().map(|part| part.logic_kge).sum();
             // Round keys are given to the RTL.
-            let given = f64::from(128 * (hardware + 1));
+            let given = f64::from(128 * (rounds + 1));
             let flip_flops = parts.iter().map(|part| part.flip_flops).sum::<f64>() - given;
             let rows = [lane.rows, hash.rows].concat();
             (Part { logic_kge, flip_flops, delay, rows }, 0.0)
@@ -240,7 +243,7 @@ fn every_library_has_the_rows_that_are_read() {
             rows.extend(
                 [false, true]
                     .into_iter()
-                    .flat_map(|compact| lane(&rounds_of(hardware, registers), 14, compact, library).rows),
+                    .flat_map(|compact| lane(&rounds_of(hardware, registers), 14, PLAIN, compact, library).rows),
             );
         }
         rows.extend((1..128).flat_map(|bits| multiplier(&product(0, (128, 0), bits), library).rows));
@@ -273,7 +276,8 @@ fn a_deeper_pipeline_of_the_same_unit_is_larger_and_not_slower() {
             }
         }
         for (registers, compact) in (0..4).flat_map(|registers| [(registers, false), (registers, true)]) {
-            let [one, more] = [registers, registers + 1].map(|count| lane(&rounds_of(14, count), 14, compact, library));
+            let [one, more] =
+                [registers, registers + 1].map(|count| lane(&rounds_of(14, count), 14, PLAIN, compact, library));
             deeper(&one, &more, format!("{registers} registers per round"));
         }
     }

@@ -1,5 +1,6 @@
 //! `sealsim engine`: an AES-GCM engine alone, or one of another AEAD.
 
+mod cost;
 mod fmax;
 pub(super) mod judged;
 mod message;
@@ -33,6 +34,7 @@ use std::io::{self, Write};
   sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
   sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also gcm-sst, aegis-256, -256x2, -256x4, -128l
   sealsim engine h100-nvl-tdx --fmax                        # the clock that it reaches, stage by stage
+  sealsim engine serial-aes128 --cost                       # its area, energy and clock by itself
   sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator
   sealsim engine folded-8 --vector tests/vectors/aes_gcm_test.json:7        # one message, every stage with its cycle
   sealsim engine h100-nvl-tdx --key 000102030405060708090a0b0c0d0e0f --iv 000102030405060708090a0b --text 00 --waves message.fst")]
@@ -68,6 +70,9 @@ pub struct Arguments {
     /// Run nothing: show the delay of each stage and the clock that the engine reaches, with the rows of rtl/results.toml that it rests on.
     #[arg(long, conflicts_with_all = ["vector", "key", "open", "trace_blocks"])]
     fmax: bool,
+    /// Run nothing: show area, energy and clock of the engine by itself, with S-boxes of 115 gates and with those from the table.
+    #[arg(long, conflicts_with_all = ["vector", "key", "open", "trace_blocks", "fmax"])]
+    cost: bool,
     /// The cells of --fmax: asap7 (the default) or osu018.
     #[arg(long, value_name = "NAME", requires = "fmax")]
     library: Option<String>,
@@ -127,6 +132,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(bits) = arguments.key_bits {
         set_key_bits(&mut engine, bits)?;
+    }
+    if arguments.cost {
+        return cost::run(arguments, &engine);
     }
     match &engine {
         EngineSpec::Gcm(spec) if arguments.message.is_given() => return message::run(arguments, spec),

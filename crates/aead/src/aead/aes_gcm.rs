@@ -1,7 +1,7 @@
 //! AES-GCM among the AEADs: what [`gcm`](crate::gcm) has, as any of them is asked for it.
 
 use super::bytes::{Key, Scheme, Wire};
-use super::model::{AfterSuccess, Hardware, Model};
+use super::model::{AfterSuccess, Hardware, Model, Narrow};
 use super::stream::Pieces;
 use super::timing::EngineTiming;
 use crate::gcm::bulk::chains::{ChainFormat, Chains};
@@ -38,8 +38,14 @@ impl Model for &GcmSpec {
     }
 
     fn hardware(&self) -> Hardware {
-        let (aes, ghash) = (self.aes.clone(), self.ghash.clone());
-        Hardware::Lanes { aes, rounds: self.rounds().unwrap_or(14), ghash, buffer: None }
+        let (mut aes, ghash) = (self.aes.clone(), self.ghash.clone());
+        let (rounds, control) = (self.rounds().unwrap_or(14), self.control.clone().map(Box::new));
+        let expansion = self.key_setup.0 + control.as_ref().map_or(0, |control| control.schedule(rounds));
+        let narrow = control.as_ref().and_then(|control| control.datapath_bits).map(|bits| {
+            // Whatever a round lasts, its state is one register.
+            Narrow { bits, cycles: std::mem::replace(&mut aes.registers_per_round, 1) }
+        });
+        Hardware::Lanes { aes, rounds, ghash, buffer: None, expansion, narrow, control }
     }
 
     fn attempt_log2(&self, message_bytes: u64) -> f64 {

@@ -12,6 +12,7 @@
 use super::bytes::{Scheme, WireFormat};
 use super::flow::Dates;
 use crate::gcm::bulk::chains::ChainFormat;
+use crate::gcm::control::ControlSpec;
 use crate::gcm::message::SealOpen;
 use crate::gcm::spec::{AesSpec, GhashSpec, SpecError};
 use crate::units::{Bytes, Cycles};
@@ -142,6 +143,12 @@ pub enum Hardware {
         ghash: GhashSpec,
         /// Where a message waits for its tag.
         buffer: Option<Bytes>,
+        /// Cycles of key expansion before the first block.
+        expansion: u64,
+        /// A lane's data path, if it is narrower than its state.
+        narrow: Option<Narrow>,
+        /// How they are sequenced, where they do not run freely.
+        control: Option<Box<ControlSpec>>,
     },
     /// A state per lane that is cipher and authenticator: each of its blocks has a round of its own.
     State {
@@ -160,6 +167,15 @@ pub enum Hardware {
     },
     /// Parts of which none was synthesised, nor published: what is missing.
     Unknown(&'static str),
+}
+
+/// A data path that is narrower than the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Narrow {
+    /// Bits that go through S-boxes in a cycle.
+    pub bits: u32,
+    /// Cycles of a round.
+    pub cycles: u32,
 }
 
 /// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,

@@ -9,7 +9,7 @@
 //! | does not close | neither |
 
 use super::library::{Block, Delay, Library};
-use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
+use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, PLAIN, Part};
 use crate::aead::model::Hardware;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::units::{Cycles, Frequency};
@@ -36,6 +36,18 @@ impl Verdict {
             Self::DoesNotClose => DOES_NOT_CLOSE,
         }
     }
+}
+
+/// S-boxes of AES rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sboxes {
+    /// Of 115 gates.
+    Compact,
+    /// From the truth table.
+    Table,
+    /// Either closes.
+    Either,
 }
 
 /// A stage that a clock has to hold.
@@ -159,12 +171,17 @@ impl fmt::Display for Timing {
 
 /// The stages of an engine, in the S-box that its clock asks for, if its parts were synthesised.
 pub fn engine(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Timing> {
+    built(hardware, sboxes(hardware, clock, library)? != Sboxes::Table, clock, library)
+}
+
+/// The stages of an engine with the compact S-box or the table.
+pub fn built(hardware: &Hardware, compact: bool, clock: Frequency, library: &Library) -> Option<Timing> {
     let stages = match hardware {
         Hardware::Lanes { aes: lanes, rounds, ghash: unit, .. } => {
-            vec![aes(lanes, *rounds, clock, library), ghash(unit, clock, library)]
+            vec![aes(lanes, *rounds, compact, clock, library), ghash(unit, clock, library)]
         }
         Hardware::State { rounds, round, .. } => {
-            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(rounds, 1, clock, library) }]
+            vec![Stage { cut: format!("aead.round = {} cycles", round.0), ..aes(rounds, 1, compact, clock, library) }]
         }
         Hardware::Unknown(_) => return None,
     };
@@ -177,24 +194,32 @@ pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
     Stage::new("tag queue", cut, part.delay, &part.rows)
 }
 
-/// Whether a lane has the compact S-box at a clock: where it closes, or is marginal where the table is too.
-pub fn compact(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> bool {
+/// Those with which an engine closes at a clock: the compact ones where they do, or are marginal where the table is too.
+pub fn sboxes(hardware: &Hardware, clock: Frequency, library: &Library) -> Option<Sboxes> {
     let period = period_ps(clock);
+    let (spec, rounds) = match hardware {
+        Hardware::Lanes { aes, rounds, .. } => (aes, *rounds),
+        Hardware::State { rounds, .. } => (rounds, 1),
+        Hardware::Unknown(_) => return None,
+    };
     let [table, compact] =
-        [false, true].map(|compact| parts::lane(spec, rounds, compact, library).delay.within(period));
-    compact <= table && compact != Verdict::DoesNotClose
+        [false, true].map(|compact| parts::lane(spec, rounds, PLAIN, compact, library).delay.within(period));
+    Some(match compact {
+        Verdict::Closes if table == Verdict::Closes => Sboxes::Either,
+        Verdict::Closes | Verdict::Marginal if compact <= table => Sboxes::Compact,
+        _ => Sboxes::Table,
+    })
 }
 
-fn aes(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> Stage {
-    let small = compact(spec, rounds, clock, library);
+fn aes(spec: &AesSpec, rounds: u32, small: bool, clock: Frequency, library: &Library) -> Stage {
     let cut = |registers: u32| format!("registers_per_round = {registers}");
-    let lane = parts::lane(spec, rounds, small, library);
+    let lane = parts::lane(spec, rounds, PLAIN, small, library);
     let name = if small { "AES, 115-gate S-boxes" } else { "AES, S-boxes from the table" };
     let stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
     stage.or_else(clock, || {
         let other = |registers| {
             let spec = AesSpec { registers_per_round: registers, ..spec.clone() };
-            (cut(registers), parts::lane(&spec, rounds, false, library).delay)
+            (cut(registers), parts::lane(&spec, rounds, PLAIN, false, library).delay)
         };
         (0..3).map(other).collect()
     })

@@ -26,7 +26,8 @@ mod sm;
 mod storage;
 pub mod technology;
 
-pub use engine::{EngineCost, engine};
+pub use clock::Sboxes;
+pub use engine::{EngineCost, built, engine};
 pub use interval::Interval;
 pub use library::Library;
 pub use risk::{AfterSuccess, KeyBudget, forgery_log2, key_budget};

@@ -3,15 +3,16 @@
 //! | part | logic | delay from flip-flop to flip-flop |
 //! | --- | --- | --- |
 //! | multiplier, serial GHASH | the row of its levels, or of the most below that the library has; cuts do not change it | the shortest row of its levels with no more registers than it has: a register too many never hurts |
-//! | digit-serial multiplier | between the rows of 1, 8 and 64 bits, by bits | between them, by the logarithm of bits |
+//! | digit-serial multiplier | between the rows of 1, 8 and 64 bits, by bits; in serial GHASH its operand is H, its product the accumulator | between them, by the logarithm of bits |
 //! | several multipliers (`aggregated`) | a plane in lanes and lanes x groups through three rows; other levels by the difference of serial rows | the row of four lanes and groups with this cut or the nearest, longer by what serial rows differ for cut and levels, and by the logarithm of powers for each multiplier through 4 and 8; widths do not change it |
 //! | `interleaved`, `folded` | multipliers as alone, and the select of an aggregated lane for each power | as `aggregated` |
-//! | AES lane | a line in rounds through 2 and 4 | the row of four rounds, or of two with a register within each; none: a line in rounds; several passes: longer by what the iterative row is |
+//! | AES lane | a line in rounds through 2 and 4; several passes: besides, the select of state and round keys of the iterative row, or a [key schedule](RoundKeys) | the row of four rounds, or of two with a register within each; none: a line in rounds; several passes: longer by what the iterative row is |
 //! | tag queue | between the rows of 4, 8 and 16 messages, by messages | by the logarithm of messages |
 //!
 //! Flip-flops are counted, not fitted: they are those of the RTL's registers, and tests count every row.
 
 use super::library::{Block, Delay, Library, Row};
+use crate::aead::model::Narrow;
 use crate::gcm::spec::{AesSpec, GhashSpec, MultiplierSpec};
 use crate::gcm::structure::Structure;
 
@@ -188,7 +189,9 @@ pub fn ghash(spec: &GhashSpec, library: &Library) -> Part {
         | GhashSpec::MessageParallel { unit, .. }
         | GhashSpec::SubChains { unit, .. } => return ghash(unit, library),
     };
-    let state = 128.0 * (f64::from(powers + accumulators) + fold as f64);
+    // Of a serial unit the digit-serial multiplier's operand is H and its product the accumulator.
+    let own = if digits && matches!(spec, GhashSpec::Serial { .. }) { 2 } else { 0 };
+    let state = 128.0 * (f64::from(powers + accumulators - own) + fold as f64);
     let flight = control_bits(spec);
     let mut part = one.times(multipliers.into());
     part.flip_flops += state + flight;
@@ -248,8 +251,32 @@ fn plane(rows: &mut Rows<'_>) -> Plane {
     Plane { base: one - with_select, lane: with_select - 4.0 * select, select }
 }
 
+/// How a lane comes by its round keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoundKeys {
+    /// All are in flip-flops, expanded before the first block; what expands them is not counted.
+    Held,
+    /// Each is made with its round from the key, which is kept.
+    Made,
+}
+
+impl RoundKeys {
+    /// A lane of one round uses one round key at a time. If the expansion has fewer cycles than there are round keys to make, they are made with the rounds.
+    pub fn of(spec: &AesSpec, rounds: u32, expansion: u64) -> Self {
+        let one = spec.rounds_in_hardware == 1 && rounds > 1;
+        if one && expansion < rounds.into() { Self::Made } else { Self::Held }
+    }
+}
+
+/// A lane's round keys, and its data path where that is narrower than the state.
+pub type Path = (RoundKeys, Option<Narrow>);
+pub const PLAIN: Path = (RoundKeys::Held, None);
+
+/// XORs of MixColumns of a column.
+const MIX_XORS: f64 = 108.0;
+
 /// An AES lane with the compact S-box or the table, its state's registers and round keys included, for keys of so many rounds.
-pub fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Part {
+pub fn lane(spec: &AesSpec, rounds: u32, (keys, narrow): Path, compact: bool, library: &Library) -> Part {
     let mut rows = Rows::of(library);
     let compact = u32::from(compact);
     let in_hardware = spec.rounds_in_hardware.min(rounds);
@@ -270,12 +297,42 @@ pub fn lane(spec: &AesSpec, rounds: u32, compact: bool, library: &Library) -> Pa
     if spec.passes(rounds) > 1 {
         // What one round of fourteen passes has beyond a round of a pipeline: the select of round keys, and of state or block.
         let (one, row) = (rows.row(one).delay, rows.row(Block::Iterative { rounds: 14, compact }));
-        logic += (row.logic_kge - round) * f64::from(rounds) / 14.0;
+        let (xor, select) = (library.xor_ge, library.select_ge);
+        let sbox = (1000.0 * round - (4.0 * MIX_XORS + 128.0) * xor) / 16.0;
+        let (bits, shared) = narrow.map_or((128.0, false), |path| (path.bits.into(), path.bits * path.cycles >= 160));
+        if narrow.is_some() {
+            // Whole columns are mixed, and the state is shifted or held.
+            let xors = MIX_XORS * (bits / 32.0_f64).max(1.0) + bits;
+            logic += (bits / 8.0 * sbox + xors * xor + 128.0 * select) / 1000.0 - round;
+        }
+        logic += match keys {
+            RoundKeys::Held => (row.logic_kge - round) * f64::from(rounds) / 14.0 * bits / 128.0,
+            RoundKeys::Made => {
+                // Four S-boxes, fewer where a round has more cycles, none where the round's own have cycles left.
+                let own = narrow.map_or(4, |path| 4_u32.div_ceil(path.cycles)) * u32::from(!shared);
+                // State or block, columns mixed or not, the key or the round key before.
+                let selects = 128.0 + bits + key_bits(rounds);
+                (f64::from(own) * sbox + bits * xor + selects * select) / 1000.0
+            }
+        };
         delay = delay.lengthened(one, row.delay);
     }
-    let state = 1 + in_hardware * spec.registers_per_round + u32::from(registers == 0);
-    let keys = 1 + in_hardware;
-    rows.part(logic, 128.0 * f64::from(state + keys), delay)
+    let held = match keys {
+        RoundKeys::Held => 128.0 * f64::from(1 + rounds),
+        RoundKeys::Made => 2.0 * key_bits(rounds),
+    };
+    rows.part(logic, state_bits(spec, rounds) + held, delay)
+}
+
+/// Flip-flops of a lane's counter and states.
+pub fn state_bits(spec: &AesSpec, rounds: u32) -> f64 {
+    let registers = spec.rounds_in_hardware.min(rounds) * spec.registers_per_round;
+    128.0 * f64::from(1 + registers.max(1))
+}
+
+/// Bits of a key for so many rounds.
+fn key_bits(rounds: u32) -> f64 {
+    32.0 * f64::from(rounds.saturating_sub(6))
 }
 
 /// The control of a tag queue: order, verdicts, what may go on. Tags are storage.

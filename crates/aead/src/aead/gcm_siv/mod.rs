@@ -124,7 +124,8 @@ impl Model for &GcmSivSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        Hardware::Lanes { aes, rounds: self.rounds(), ghash, buffer: Some(self.buffer) }
+        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        Hardware::Lanes { aes, rounds, ghash, buffer: Some(self.buffer), expansion, narrow: None, control: None }
     }
 
     /// Twice GCM's bound: one bit of POLYVAL's value is cleared before it is enciphered into the tag (RFC 8452, section 4), so values that

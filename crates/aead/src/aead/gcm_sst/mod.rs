@@ -136,7 +136,8 @@ impl Model for &GcmSstSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        Hardware::Lanes { aes, rounds: self.rounds(), ghash, buffer: None }
+        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        Hardware::Lanes { aes, rounds, ghash, buffer: None, expansion, narrow: None, control: None }
     }
 
     /// A forgery under a nonce that sealed m blocks passes if the difference of both hashes, of degree m in H, is zero, and otherwise if its product by H2,

@@ -71,6 +71,17 @@ impl ControlSpec {
         if self.idle.0 > 0 && !self.one_at_a_time {
             return apart("control.idle", "a lane of several blocks: set control.one_at_a_time, or aes.start_interval");
         }
+        if let Some(bits) = self.datapath_bits
+            && (![8, 16, 32, 64].contains(&bits)
+                || !self.one_at_a_time
+                || aes.rounds_in_hardware != 1
+                || aes.registers_per_round < 128 / bits)
+        {
+            return apart(
+                "control.datapath_bits",
+                "all but 8, 16, 32 or 64 bits of one round, with one_at_a_time and at least 128 / bits aes.registers_per_round",
+            );
+        }
         if self.ghash_idle.0 + self.aad_idle.0 > 0 && !matches!(engine.ghash, GhashSpec::Serial { .. }) {
             return apart(
                 "control.ghash_idle or aad_idle",

@@ -70,6 +70,11 @@ pub struct ControlSpec {
     /// A lane holds one block at a time.
     #[schemars(title = "one block per lane at a time")]
     pub one_at_a_time: bool,
+    /// Bits of the state that a lane of one round, which holds one block at a time, takes through its S-boxes in a cycle: 8, 16, 32 or 64; all 128 if absent. A
+    /// round lasts `aes.registers_per_round` cycles, which must suffice. It changes area, energy and clock, no cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "data path of a lane (bits)")]
+    pub datapath_bits: Option<u32>,
     /// Cycles in which a lane that holds one block at a time stands empty, from the cycle in which the block before is taken from it.
     #[schemars(title = "idle cycles of a lane", extend("relaxes" = "down"))]
     pub idle: Cycles,
