@@ -33,16 +33,18 @@ const fn judged(platform: &'static str, class: Class) -> Judged {
 
 /// Platforms with points held out, but for Azure's two, which are too long. Then those of which somebody saw the other copies or collectives, whose points are
 /// counted apart, and what says how far a machine of one host is off on another.
-const JUDGED: [Judged; 12] = [
+const JUDGED: [Judged; 14] = [
     judged("p1", Class::HeldOut),
     judged("h200-vm", Class::HeldOut),
     judged("sxm5-vm", Class::HeldOut),
     judged("h800", Class::HeldOut),
     judged("a100", Class::HeldOut),
+    judged("h200-vm", Class::Informed),
     judged("p2", Class::Informed),
     judged("azure-3.0.2", Class::Informed),
     judged("azure-3.4.1", Class::Informed),
     judged("nccl-h100", Class::Informed),
+    judged("nccl-a100", Class::Informed),
     judged("nccl-b200", Class::Informed),
     judged("nccl-rtx-pro-6000", Class::Informed),
     Judged { platform: "p2", class: Class::Fitted, machine: Some(ANOTHER) },
