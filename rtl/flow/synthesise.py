@@ -12,7 +12,7 @@ import liberty
 import sta
 
 HERE = Path(__file__).resolve().parent.parent
-SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "engine.sv", "tag_queue.sv")]
+SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "engine.sv", "wide.sv", "tag_queue.sv")]
 
 # A cell set: what tells it by its files, their digest, its gate equivalent, the cells that an AND, an XOR and a select of one bit take, the flip-flops that it leaves, what is taken to drive a path, the
 # period that mapping aims at, the slew of the clock and the wire that a pin adds: assumed 0.6 fF in ASAP7, and as much of an inverter's input in OSU018.
@@ -40,6 +40,7 @@ FAMILIES = {
     "iterative": ("aes_iterative", "ROUNDS COMPACT"),
     "tag-queue": ("tag_queue", "DEPTH SKID"),
     "engine": ("engine", "ROUNDS REGISTERS COMPACT FIFO LEVELS PRODUCT REDUCTION"),
+    "wide": ("engine_wide", "LANES ROUNDS REGISTERS COMPACT FIFO W G COLLECT LEVELS PRODUCT REDUCTION"),
 }
 
 # By set, what is synthesised in one go: the family and its parameters.
