@@ -169,6 +169,14 @@ def compare(row, known):
     return [f"{name}: {of} {known[of]}, now {row[of]}" for of in far]
 
 
+def promise(row, promised):
+    """What of a row is not what was promised of it, as kGE and ps: by more than a tenth of area, or by more than 15 % of delay."""
+    off = {of: said / row[of] - 1 for of, said in zip(("kge", "ps"), promised)}
+    name = ":".join(map(str, key(row)))
+    print(f"{name}: " + ", ".join(f"{of} {row[of]}, promised {said:g} ({off[of]:+.1%})" for of, said in zip(off, promised)), flush=True)
+    return [f"{name}: {of} {part:+.1%}" for of, part in off.items() if abs(part) > {"kge": 0.1, "ps": 0.15}[of]]
+
+
 def text(results):
     """results.toml."""
     lines = ["# Written by rtl/run: what the blocks of this directory take in gates and from flip-flop to flip-flop. Not to be edited.", ""]
@@ -197,6 +205,8 @@ def main():
     arguments.add_argument("--sets", default=",".join(BLOCKS), help="which sets of blocks, by comma")
     arguments.add_argument("--blocks", help="blocks by comma instead, such as digit:8,tag-queue:4:0; each is mapped alone")
     arguments.add_argument("--check", action="store_true", help="write nothing, and fail where a row differs from the file's")
+    arguments.add_argument("--promised", default="", help="LIBRARY:KGE:PS by comma: fails where a block is another")
+    arguments.add_argument("--period", type=int, help="ps that mapping aims at, in place of the library's own")
     arguments.add_argument("--out", type=Path, default=HERE / "results.toml")
     given = arguments.parse_args()
     sets = {name: BLOCKS.get(name) for name in given.sets.split(",")}
@@ -211,6 +221,8 @@ def main():
     if name is None:
         sys.exit(f"{given.liberty}: no cell set that is known: {', '.join(LIBRARIES)}")
     library = LIBRARIES[name]
+    library["target"] = given.period or library["target"]
+    promised = {of: tuple(map(float, figures)) for of, *figures in (each.split(":") for each in given.promised.split(",") if each)}
     if liberty.digest(found) != library["digest"]:
         sys.exit(f"{given.liberty}: SHA-256 {liberty.digest(found)}, and results rest on {library['digest']}")
     cells = liberty.Library(found)
@@ -229,6 +241,8 @@ def main():
         for blocks in sets.values():
             for block, netlist in mapped(blocks, whole, library, folder):
                 row = measure(block, netlist, cells, library)
+                if name in promised:
+                    differs += promise(row, promised[name])
                 if given.check:
                     differs += compare(row, next((other for other in kept if key(other) == key(row)), None))
                     continue
@@ -241,7 +255,7 @@ def main():
             results[name] = {**head, "block": kept}
             given.out.write_text(text(results))
     if differs:
-        sys.exit("rows that are not found again: " + "; ".join(differs))
+        sys.exit(("not as promised: " if promised else "rows that are not found again: ") + "; ".join(differs))
 
 
 if __name__ == "__main__":

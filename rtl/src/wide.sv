@@ -17,6 +17,7 @@
 // Block i of `aad`, `text` and `out` lies at bits 128 i, and the first that count are taken: `aad` holds the next W blocks of the message at GHASH, `text` so many
 // as `text_valid` says, of one message behind another. `start` only while `ready` and `room`, `load` only while `rests`; both are registered. `ready` comes a cycle
 // after all powers. What is not counted may be anything, as in engine.sv, and round keys stay as there. LANES and W are 1, 2, 4 or 8.
+/* verilator lint_off DECLFILENAME */
 module engine_wide #(
   parameter int LANES = 2, parameter int ROUNDS = 14, parameter int REGISTERS = 1, // REGISTERS 0: one round, through which a block passes ROUNDS times
   parameter bit COMPACT = 0, parameter int FIFO = 32,
@@ -227,7 +228,6 @@ module engine_wide #(
   logic [28:0] aad_left_now;
   logic [W-1:0] below, below_now;
   logic [W:0]  place;
-  assign hash = hashed ^ known;
   assign active = open[hash] && ready && !ended[hash];
   assign opens_now = opening[hash];
   assign {aad_length_now, text_length_now, aad_left_now} = {aad_length[hash], text_length[hash], aad_left[hash]};
@@ -299,7 +299,7 @@ module engine_wide #(
 
   logic [G-1:0][127:0] accumulator;
   logic [G-1:0] turn, turn_now, written, written_now, place_of, arrives, busy;
-  logic         power_arrives;
+  logic         power_arrives, known_next;
   logic [127:0] fed, reduced, y;
   logic [254:0] sum, settled;
   logic [W-1:0][254:0] product;
@@ -356,9 +356,12 @@ module engine_wide #(
   if (L == 1) begin : at_once
     assign {power_arrives, arrives} = {makes, turn_now & {G{issue}}};
     assign busy = '0;
+    assign known_next = issue && groups_now == '0;
   end else begin : later
     logic [(G+1)*(L-1)-1:0] flight;
-    always_ff @(posedge clk) flight <= rst ? '0 : ((G+1)*(L-1))'({flight, makes, turn_now & {G{issue}}});
+    wire [(G+1)*(L-1)-1:0] flight_next = ((G+1)*(L-1))'({flight, makes, turn_now & {G{issue}}});
+    always_ff @(posedge clk) flight <= rst ? '0 : flight_next;
+    assign known_next = ended[hash] && flight_next == '0;
     assign {power_arrives, arrives} = flight[(G+1)*(L-1)-1 -: G+1];
     always_comb begin
       busy = '0;
@@ -366,7 +369,8 @@ module engine_wide #(
     end
   end
   assign way_free = (busy & turn_now) == '0;
-  assign known = ended[hashed] && busy == '0;
+  // In the cycle in which a value is known the next message has GHASH already: both are registered, so that selects need not wait for them.
+  assign hashed = hash ^ known;
 
   // Tags, in the order of the messages.
   wire value_now = known && hashed == oldest;
@@ -396,7 +400,7 @@ module engine_wide #(
       else if (leaves[0] == H && i == 0) power[i] <= reversed(made[0]);
     if (rst) begin
       {open, first, length_in, ended, value_known, mask_known, text_left} <= '0;
-      {oldest, hashed, masked, next_message, h_due, making, mask_due, pending, counters_left, lane_next, lane_out, reserved, waiting} <= '0;
+      {oldest, hash, known, masked, next_message, h_due, making, mask_due, pending, counters_left, lane_next, lane_out, reserved, waiting} <= '0;
       {head_bank, tail_bank, head_row, tail_row, kept, kept_first, kept_end, below, turn, written, issued, powers} <= '0;
     end else begin
       making <= load || making && !ready;
@@ -434,7 +438,8 @@ module engine_wide #(
         if (issue) groups[hash] <= groups_now - 1'b1;
         if (issue && groups_now == '0) ended[hash] <= 1'b1;
       end else written <= written | arrives;
-      hashed <= hash;
+      known <= known_next;
+      hash <= hash ^ known_next;
       masked <= masked ^ mask_leaves;
       oldest <= oldest ^ tags;
       next_message <= next_message ^ start;
