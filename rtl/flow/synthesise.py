@@ -64,6 +64,12 @@ BLOCKS = {
     # Chosen before any of them was synthesised. OSU018 has no serial rows of 1, 3 and 4 levels, so the second set is for ASAP7 alone.
     "held-engines-new": [("engine", *block) for block in ((10, 1, 1, 8, 2, 2, 1), (14, 1, 0, 12, 0, 2, 1), (12, 0, 1, 6, 2, 3, 1), (14, 2, 0, 48, 2, 2, 0))],
     "held-engines-levels": [("engine", *block) for block in ((10, 2, 1, 20, 4, 2, 1), (12, 1, 1, 16, 1, 1, 1), (10, 1, 0, 40, 3, 2, 1))],
+    # Engines of several lanes and messages, chosen before any of them was synthesised.
+    "held-wide": [("wide", *block) for block in (
+        (1, 10, 0, 0, 4, 1, 1, 0, 0, 2, 1), (2, 14, 0, 1, 8, 1, 1, 0, 2, 2, 1), (4, 10, 0, 0, 8, 2, 2, 1, 0, 1, 1), (4, 12, 0, 1, 16, 4, 2, 1, 2, 2, 1),
+        (2, 12, 1, 1, 32, 1, 1, 0, 0, 3, 1), (1, 14, 1, 1, 20, 1, 4, 1, 0, 2, 2), (2, 10, 1, 0, 24, 2, 4, 1, 0, 2, 2), (1, 12, 1, 0, 16, 2, 3, 1, 2, 3, 1),
+        (4, 10, 2, 1, 96, 1, 1, 0, 2, 2, 2), (2, 14, 2, 0, 64, 4, 4, 1, 0, 2, 1), (4, 14, 1, 1, 64, 4, 4, 1, 0, 2, 2), (4, 14, 1, 0, 128, 4, 4, 1, 0, 2, 2),
+    )],
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
 

@@ -28,8 +28,7 @@ use vectors::Vectors;
 /// Writes the AES-GCM engine of a machine as SystemVerilog, with a bench, vectors and a synthesis script.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The folder has the engine's sources with the design's parameters (files.f, top.sv, src/), a bench for Verilator and Icarus Verilog (bench.sv) and one in cocotb \
-with AXI4-Stream ports (cocotb_bench.py, axis.sv), messages with values of their stages and the cycles that the simulator's engine takes (vectors/), and scripts \
+The folder has the engine's sources with the design's parameters (files.f, top.sv, src/), a bench for Verilator (bench.sv), messages with values of their stages and the cycles that the simulator's engine takes (vectors/), and scripts \
 that synthesise it (run, flow/). Its README.md says what was promised of cycles, area, delay and energy, and which command checks it.
 
 The RTL has engines of 1, 2, 4 or 8 lanes, of all rounds or of one, with serial or aggregated GHASH. Others are refused with the nearest that it has. Round keys are \
@@ -40,7 +39,7 @@ engine cannot be simulated.
 
 Examples:
   sealsim rtl h100-nvl-tdx --design direct-in-place --set engine.aes.lanes=2 --out engine/
-  make -C engine lint verilator icarus                 # every vector, cycle by cycle
+  make -C engine lint verilator                        # every vector, cycle by cycle
   make -C engine synthesis                             # area and delay, held against what was promised
   sealsim rtl h100-nvl-tdx --design serial-ghash --seed 7 --out serial/")]
 pub struct Arguments {
@@ -74,8 +73,7 @@ const SHIPPED: [(&str, &str); 10] = shipped![
 macro_rules! templates {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("templates/", $name)))),*] };
 }
-const TEMPLATES: [(&str, &str); 7] =
-    templates!["top.sv", "bench.sv", "axis.sv", "cocotb_bench.py", "files.f", "Makefile", "README.md"];
+const TEMPLATES: [(&str, &str); 5] = templates!["top.sv", "bench.sv", "files.f", "Makefile", "README.md"];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_what_is_there(&arguments.out)?;
@@ -116,7 +114,6 @@ impl Arguments {
             ("COMMAND", Visible::new().piece(command.as_bytes()).into()),
             ("BLOCK", shape.block()),
             ("KEYS", (128 * (shape.value("ROUNDS") + 1)).to_string()),
-            ("KEY_BYTES", (shape.spec.key_bits / 8).to_string()),
             ("MESSAGES", vectors.messages.to_string()),
             ("AADS", vectors.aads.to_string()),
             ("TEXTS", vectors.texts.to_string()),
