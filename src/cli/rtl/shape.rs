@@ -42,7 +42,7 @@ const DEEPEST: u64 = 16;
 impl Shape {
     /// The engine of a machine, if the RTL has it.
     pub fn of(machine: &MachineSpec, compact: impl Fn(&AesSpec, u32) -> bool) -> Result<Self, Missing> {
-        let place = |what: &str| Missing::of(what, "leave that design out, or say --set confidential_computing=true");
+        let place = |what: &str| Missing::of(what, "leave that design out, or say --cc on");
         if machine.sealing_sms().is_some() {
             return Err(place("SMs seal and open there, in software: there is no engine"));
         }
