@@ -139,42 +139,47 @@ module twin_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter i
   end
 endmodule
 
+// Where an engine shows what: after six slots of flags, the tag, masks, stages in flight and collected places.
+`define LAYOUT                                                                                                   \
+  localparam int SLOTS = (FIFO + LANES - 1) / LANES * LANES;                                                     \
+  localparam int PLACES = REGISTERS == 0 ? 1 : ROUNDS * REGISTERS;                                               \
+  localparam int RING = 6 + LANES, MADE = RING + LANES, KEYSTREAM = MADE + LANES, COLLECTED = KEYSTREAM + SLOTS; \
+  localparam int ACCUMULATORS = COLLECTED + W, POWERS = ACCUMULATORS + G, STATES = POWERS + W*G, STAGES = STATES + LANES*PLACES;
+
+`define SHOWN 6+3*LANES+(FIFO+LANES-1)/LANES*LANES+W+G+W*G+LANES*(REGISTERS == 0 ? 1 : ROUNDS*REGISTERS)+2*W*(PRODUCT+REDUCTION-1)
+
 module twin_engine #(
   parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0, parameter int FIFO = 32,
-  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1
+  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1, parameter int LANES = 1, parameter int W = 1, parameter int G = 1
 ) (
-  input logic clk, input logic [5+ROUNDS:0][127:0] in,
-  output logic [9+FIFO+(REGISTERS == 0 ? 1 : ROUNDS*REGISTERS)+2*(PRODUCT+REDUCTION-1)-1:0][127:0] out
+  input logic clk, input logic [5+ROUNDS:0][127:0] in, output logic [`SHOWN-1:0][127:0] out
 );
   `CUT
-  localparam int STATES = 9 + FIFO;
-  localparam int STAGES = STATES + (REGISTERS == 0 ? 1 : ROUNDS*REGISTERS);
+  `LAYOUT
   engine #(
     .ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT), .FIFO(FIFO), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION)
   ) unit (
-    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .start(in[0][2]), .opens(in[0][3]), .text_valid(in[0][4]),
+    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .start(in[0][2]), .opens(in[0][3]), .text_valid(in[0][8]),
     .aad_bytes(in[1][31:0]), .text_bytes(in[1][63:32]), .iv(in[2][95:0]), .aad(in[3]), .text(in[4]), .keys(in[ROUNDS+5:5]),
-    .aad_taken(out[0][0]), .text_taken(out[0][1]), .out_valid(out[0][2]), .tag_valid(out[0][3]), .ready(out[0][4]), .rests(out[0][5]),
-    .out(out[1]), .tag(out[2]));
-  assign out[0][6] = unit.mask_known || unit.leaves == 2'd2;
-  assign out[0][7] = unit.full;
-  assign out[0][8] = unit.arrives;
-  assign out[0][31:9] = '0;
-  assign out[0][63:32] = 32'(unit.head);
-  assign out[0][95:64] = 32'(unit.waiting);
-  assign out[0][127:96] = '0;
-  assign out[3] = unit.mask_known ? unit.mask : unit.made;
-  assign out[4] = unit.made;
-  assign out[5] = unit.y;
-  assign out[6] = unit.hash.power;
-  assign out[8] = '0;
+    .aad_taken(out[0][0]), .text_taken(out[0][4]), .out_valid(out[0][8]), .tag_valid(out[0][12]), .ready(out[0][13]), .rests(out[0][15]),
+    .out(out[6]), .tag(out[1]));
+  assign {out[0][3:1], out[0][7:5], out[0][11:9]} = '0;
+  assign out[0][14] = unit.rests;
+  assign out[0][31:16] = {14'b0, 1'b0, unit.mask_known || unit.leaves == 2'd2};
+  assign out[0][127:32] = {24'b0, 4'(unit.full), 4'(unit.arrives), 32'(unit.waiting), 32'(unit.head)};
+  assign out[2] = unit.mask_known ? unit.mask : unit.made;
+  assign {out[3], out[5], out[COLLECTED]} = '0;
   if (L == 1) begin : none
-    assign out[7] = '0;
+    assign out[4] = '0;
   end else begin : some
-    assign out[7] = 128'(unit.hash.later.flight);
+    assign out[4] = 128'(unit.hash.later.flight);
   end
+  assign out[RING] = unit.out;
+  assign out[MADE] = unit.made;
+  assign out[ACCUMULATORS] = unit.y;
+  assign out[POWERS] = unit.hash.power;
   for (genvar i = 0; i < FIFO; i++) begin : kept
-    assign out[9+i] = unit.fifo[i];
+    assign out[KEYSTREAM+i] = unit.fifo[i];
   end
   if (REGISTERS == 0) begin : looped
     assign out[STATES] = unit.made;
@@ -188,5 +193,72 @@ module twin_engine #(
   for (genvar r = 1; r < L; r++) begin : stage
     `STAGE(p, unit.hash.multiply, unit.hash.sum)
     assign {out[STAGES+2*r-1], out[STAGES+2*r-2]} = 256'(p);
+  end
+endmodule
+
+module twin_wide #(
+  parameter int LANES = 2, parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0, parameter int FIFO = 32,
+  parameter int W = 1, parameter int G = 1, parameter bit COLLECT = 0, parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1
+) (
+  input logic clk, input logic [3+W+LANES+ROUNDS:0][127:0] in, output logic [`SHOWN-1:0][127:0] out
+);
+  `CUT
+  `LAYOUT
+  engine_wide #(
+    .LANES(LANES), .ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT), .FIFO(FIFO), .W(W), .G(G), .COLLECT(COLLECT),
+    .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION)
+  ) unit (
+    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .start(in[0][2]), .opens(in[0][3]), .text_valid(in[0][11:8]),
+    .aad_bytes(in[1][31:0]), .text_bytes(in[1][63:32]), .iv(in[2][95:0]), .aad(in[2+W:3]), .text(in[2+W+LANES:3+W]), .keys(in[ROUNDS+3+W+LANES:3+W+LANES]),
+    .aad_taken(out[0][3:0]), .text_taken(out[0][7:4]), .out_valid(out[0][11:8]), .tag_valid(out[0][12]), .ready(out[0][13]), .room(out[0][14]),
+    .rests(out[0][15]), .out(out[RING-1:6]), .tag(out[1]));
+  wire [1:0] masks = unit.mask_known | 2'(unit.mask_leaves) << unit.masked;
+  assign out[0][31:16] = {13'b0, unit.issue && unit.below_now[W-1], masks[!unit.oldest], masks[unit.oldest]};
+  assign out[0][127:32] = {
+    16'b0, 4'(unit.kept_first), 4'(unit.lane_first), unit.kept, 4'(unit.arrived_count), 32'(unit.waiting), 32'(unit.head_row) * LANES + 32'(unit.head_bank)};
+  assign out[2] = unit.mask_known[unit.oldest] ? unit.mask[unit.oldest] : unit.made[0];
+  assign out[3] = unit.mask_known[!unit.oldest] ? unit.mask[!unit.oldest] : unit.made[0];
+  if (L == 1) begin : none
+    assign out[4] = '0;
+  end else begin : some
+    for (genvar r = 1; r < L; r++) begin : flies
+      assign out[4][r-1] = |unit.later.flight[(G+1)*(r-1) +: G+1];
+    end
+    assign out[4][127:L-1] = '0;
+  end
+  assign out[5] = 128'(unit.has);
+  for (genvar l = 0; l < LANES; l++) begin : aes
+    assign out[RING+l] = unit.ring[l];
+    assign out[MADE+l] = unit.made[l];
+    if (REGISTERS == 0) begin : looped
+      assign out[STATES+l] = unit.made[l];
+    end else begin : unrolled
+      for (genvar r = 0; r < ROUNDS; r++) begin : round
+        for (genvar p = 0; p < REGISTERS; p++) begin : place
+          `PLACE(out[STATES+PLACES*l+REGISTERS*r+p], unit.aes[l].unrolled.lane)
+        end
+      end
+    end
+  end
+  for (genvar i = 0; i < SLOTS; i++) begin : slot
+    assign out[KEYSTREAM+i] = unit.fifo[i % LANES][i / LANES];
+  end
+  for (genvar g = 0; g < G; g++) begin : accumulators
+    assign out[ACCUMULATORS+g] = unit.accumulator[g] & {128{unit.written[g]}};
+  end
+  for (genvar i = 0; i < W*G; i++) begin : powers
+    assign out[POWERS+i] = unit.power[i];
+  end
+  for (genvar l = 0; l < W; l++) begin : lane
+    assign out[COLLECTED+l] = unit.collected[l];
+    for (genvar r = 1; r < L; r++) begin : stage
+      localparam int AT = STAGES + 2*(W*(r-1) + l);
+      if (l > 0 && r > WITHIN + int'(BEHIND)) begin : zero
+        assign {out[AT+1], out[AT]} = '0;
+      end else begin : shown
+        `STAGE(p, unit.lane[l].multiply, unit.hold)
+        assign {out[AT+1], out[AT]} = 256'(p);
+      end
+    end
   end
 endmodule

@@ -12,6 +12,7 @@
 // | latency | ceil(ROUNDS / HARDWARE) x HARDWARE x REGISTERS, and one cycle where REGISTERS is 0; hardware rounds beyond the key's are bypassed |
 // | keys | round keys are given from outside: the key schedule is not part of it |
 
+/* verilator lint_off DECLFILENAME */
 // SubBytes of one byte from its truth table.
 (* keep_hierarchy *) module sbox_table (input logic [7:0] x, output logic [7:0] y);
   // Entry i at bits 8 i.

@@ -9,6 +9,7 @@
 // | latency | as many cycles as registers: issued in cycle t, valid in t + registers |
 // | stalls | never |
 
+/* verilator lint_off DECLFILENAME */
 // The carry-less product without a register. LEVELS of Karatsuba, then the schoolbook.
 module clmul #(parameter int N = 128, parameter int LEVELS = 0) (
   input  logic [N-1:0]   a, b,
@@ -135,6 +136,7 @@ module gf_digit_serial #(parameter int D = 8) (
 endmodule
 
 // A line of so many registers.
+/* verilator lint_off UNUSEDSIGNAL */
 module delay #(parameter int N = 1, parameter int CYCLES = 0) (input logic clk, input logic [N-1:0] d, output logic [N-1:0] q);
   if (CYCLES == 0) begin : none
     assign q = d;
@@ -144,3 +146,4 @@ module delay #(parameter int N = 1, parameter int CYCLES = 0) (input logic clk, 
     assign q = held[CYCLES*N-1 -: N];
   end
 endmodule
+/* verilator lint_on UNUSEDSIGNAL */

@@ -33,6 +33,7 @@ mod replay;
 mod report;
 mod rerun;
 mod risk;
+mod rtl;
 mod run;
 mod sample;
 mod schema;
@@ -88,6 +89,7 @@ enum Verb {
     Reference(reference::Reference),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
+    Rtl(rtl::Arguments),
     Replay(replay::Arguments),
     Import(import::Arguments),
     CostTable(cost_table::Arguments),
@@ -167,6 +169,7 @@ impl Program {
             Verb::Reference(verb) => verb.run(),
             Verb::Tlp(arguments) => tlp::run(arguments),
             Verb::Engine(arguments) => engine::run(&arguments),
+            Verb::Rtl(arguments) => rtl::run(&arguments),
             Verb::Replay(arguments) => replay::run(&arguments),
             Verb::Import(arguments) => import::run(&arguments),
             Verb::CostTable(arguments) => cost_table::run(&arguments),

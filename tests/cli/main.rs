@@ -29,6 +29,7 @@ mod reference;
 mod replay;
 mod report;
 mod risk;
+mod rtl;
 mod run;
 mod sample;
 #[cfg(unix)]

@@ -29,27 +29,33 @@ pub enum Unit {
 }
 
 impl Unit {
-    const fn cut(self) -> Cut {
+    pub(crate) const fn cut(self) -> Cut {
         match self {
             Self::Serial(cut) | Self::Aggregated { cut, .. } => cut,
         }
     }
 
-    const fn sizes(self) -> (usize, usize) {
+    pub(crate) const fn sizes(self) -> (usize, usize) {
         match self {
             Self::Serial(_) => (1, 1),
             Self::Aggregated { width, groups, .. } => (width as usize, groups as usize),
         }
     }
 
+    /// As the model specifies it.
+    #[must_use]
+    pub fn spec(self) -> GhashSpec {
+        let multiplier = self.cut().spec();
+        match self {
+            Self::Serial(_) => GhashSpec::Serial { multiplier, first_block: None },
+            Self::Aggregated { width, groups, .. } => GhashSpec::Aggregated { width, groups, multiplier },
+        }
+    }
+
     /// The model's unit.
     #[must_use]
     pub fn model(self) -> GhashUnit {
-        let multiplier = self.cut().spec();
-        GhashUnit::new(&match self {
-            Self::Serial(_) => GhashSpec::Serial { multiplier, first_block: None },
-            Self::Aggregated { width, groups, .. } => GhashSpec::Aggregated { width, groups, multiplier },
-        })
+        GhashUnit::new(&self.spec())
     }
 
     fn module(self, fault: Option<Fault>) -> Module {

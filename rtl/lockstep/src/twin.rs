@@ -60,11 +60,12 @@ pub struct Module {
     pub fault: Option<Fault>,
 }
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src/gf.sv",
     "src/ghash.sv",
     "src/aes.sv",
     "src/engine.sv",
+    "src/wide.sv",
     "src/tag_queue.sv",
     "lockstep/twins.sv",
     "lockstep/twin.cpp",

@@ -18,9 +18,12 @@ const fn cut(levels: u32, product: u64, reduction: u64) -> Cut {
 }
 
 const FOUR: Unit = Unit::Aggregated { width: 4, groups: 4, cut: cut(0, 2, 2) };
-const ENGINE: Engine =
-    Engine { lane: Aes { rounds: 14, registers: Some(1), compact: false }, fifo: 20, cut: cut(0, 1, 0) };
-const SMALL: Engine = Engine { lane: Aes { rounds: 10, registers: None, compact: true }, fifo: 3, cut: cut(1, 2, 2) };
+const UNROLLED: Aes = Aes { rounds: 14, registers: Some(1), compact: false };
+const ROUND: Aes = Aes { rounds: 10, registers: None, compact: true };
+const ENGINE: Engine = Engine { lanes: None, lane: UNROLLED, fifo: 20, hash: Unit::Serial(cut(0, 1, 0)) };
+const SMALL: Engine = Engine { lanes: None, lane: ROUND, fifo: 3, hash: Unit::Serial(cut(1, 2, 2)) };
+const SHIPPED: Engine = Engine { lanes: Some(4), lane: UNROLLED, fifo: 128, hash: FOUR };
+const TWO: Engine = Engine { lanes: Some(2), lane: ROUND, fifo: 7, hash: FOUR };
 const QUEUE: Queue = Queue { depth: 4, skid: 0 };
 
 macro_rules! shapes {
@@ -43,6 +46,10 @@ shapes! {
     one_round_twelve_times: Shape::Aes(Aes { rounds: 12, registers: None, compact: false }),
     an_engine_of_a_block_per_cycle: Shape::Engine(ENGINE),
     an_engine_of_one_round: Shape::Engine(SMALL),
+    the_shipped_engine_of_four_lanes: Shape::Engine(SHIPPED),
+    two_lanes_of_one_round_with_groups: Shape::Engine(TWO),
+    four_lanes_with_a_serial_unit: Shape::Engine(Engine { hash: Unit::Serial(cut(0, 3, 1)), ..SHIPPED }),
+    one_lane_with_a_message_behind_another: Shape::Engine(Engine { lanes: Some(1), ..ENGINE }),
     a_tag_queue_that_holds: Shape::Queue(QUEUE),
     a_tag_queue_that_lets_three_go_ahead: Shape::Queue(Queue { depth: 8, skid: 3 }),
 }
@@ -90,6 +97,21 @@ fn each_mask_of_the_rtl_that_is_removed_is_found() {
         ("if (load) power <=", "power <="),
         ("if (start) begin\n        {busy", "if (rests) begin\n        {busy"),
     ];
+    const WIDE: [Fault; 11] = [
+        ("aad[128*i +: 128] & aad_keep", "aad[128*i +: 128]"),
+        ("^ keystream[j]) & text_keep[j]", "^ keystream[j])"),
+        ("+: 128] & text_keep[k%LANES]", "+: 128]"),
+        ("mask_leaves ? around(1) : lane_out", "lane_out"),
+        ("first[hash] ? '0 : written", "written"),
+        ("first[hash] ? G'(1) : turn", "turn"),
+        ("!opening[!oldest] && new_follows", "new_follows"),
+        ("counters_end && pending) nonce", "pending) nonce"),
+        ("{128{had}}", "{128{1'b1}}"),
+        ("= !length_in[hash] &&", "="),
+        ("first[hash] ? skipped[hash] : below", "below"),
+    ];
+    const SLOW: [Fault; 2] =
+        [("new_follows = !opening", "new_follows = 1'b1 || !opening"), ("drained[d-1] && (d", "(d")];
     const QUEUES: [Fault; 6] = [
         ("8'(ahead) + 8'd1 <= 8'(SKID)", "(verdict || 8'(ahead) + 8'd1 <= 8'(SKID))"),
         ("enter && room", "enter"),
@@ -102,8 +124,11 @@ fn each_mask_of_the_rtl_that_is_removed_is_found() {
     let random = || Random::seed_from_u64(1);
     let engines = ENGINES.map(|fault| (fault, SMALL.run(Some(fault), 0, &mut random(), CYCLES)));
     let queues = QUEUES.map(|fault| (fault, QUEUE.run(Some(fault), false, &mut random(), CYCLES)));
+    let wide = WIDE.map(|fault| (fault, TWO.run(Some(fault), 0, &mut random(), 2 * CYCLES)));
+    let serial = Engine { hash: Unit::Serial(cut(0, 3, 1)), ..SHIPPED };
+    let slow = SLOW.map(|fault| (fault, serial.run(Some(fault), 0, &mut random(), 2 * CYCLES)));
     let groups = (GROUPS, FOUR.run(FOUR.model(), Some(GROUPS), &mut random(), CYCLES));
-    for (fault, result) in engines.into_iter().chain(queues).chain([groups]) {
+    for (fault, result) in engines.into_iter().chain(wide).chain(slow).chain(queues).chain([groups]) {
         println!("{fault:?}");
         found(result);
     }

@@ -1,0 +1,1 @@
+src/gf.sv src/aes.sv src/wide.sv top.sv
