@@ -55,11 +55,4 @@ impl Wake {
         self.busy_until = edge;
         self
     }
-
-    /// The same wake, marked as a timer that finishes no work.
-    #[inline]
-    pub const fn in_background(mut self) -> Self {
-        self.background = true;
-        self
-    }
 }

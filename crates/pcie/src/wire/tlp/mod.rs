@@ -31,8 +31,6 @@ pub use view::{TlpError, TlpView};
 
 /// Most prefixes before a header that are accepted: four local and four end-to-end ones.
 pub const MAX_PREFIXES: usize = 8;
-/// DW of the largest payload.
-pub const MAX_PAYLOAD_DW: usize = 1024;
 /// Bytes of the longest deferrable write: the greater of the two lengths, 64 B and 128 B, that a completer can announce. Assumed: public
 /// headers and programs name DMWr, its type and its class, but not these lengths.
 pub const MOST_DEFERRABLE_BYTES: u32 = 128;
