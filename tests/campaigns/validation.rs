@@ -189,14 +189,14 @@ fn the_errors_of_overlap_are_what_the_documents_say() {
     assert!(overlap["informed"]["mape_percent"].as_f64().unwrap() <= 5.0);
 }
 
-/// Data sets that take minutes, or whose platform has one that does, are in the next test.
+/// Data sets that take minutes, or whose platform has one that does, are in the next test, and collectives, three minutes of a core.
 #[test]
 fn the_table_of_accuracy_is_what_validate_says_beyond_p1() {
     let index = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/datasets.toml")).unwrap();
     let index: toml::Table = index.parse().unwrap();
     let sets = index["dataset"].as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
-    let names: Vec<_> = sets.filter(|name| !name.starts_with("p1-")).collect();
-    assert_accuracy(&report(&names), |row| !row.starts_with("p1,"));
+    let names: Vec<_> = sets.filter(|name| !name.starts_with("p1-") && !name.starts_with("nccl")).collect();
+    assert_accuracy(&report(&names), |row| !row.starts_with("p1,") && !row.starts_with("nccl"));
 }
 
 #[test]

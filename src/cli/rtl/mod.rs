@@ -5,14 +5,16 @@ mod vectors;
 
 use super::{Failure, MachineArguments, output};
 use crate::{
+    aead::{model::Hardware, spec::EngineSpec},
     cost::{
         self, Library,
-        clock::{compact, period_ps},
+        clock::{Sboxes, period_ps, sboxes},
         control::control,
         library::Delay,
-        parts,
+        parts::{self, PLAIN},
     },
     files::Visible,
+    gcm::spec::GcmSpec,
     units::Frequency,
 };
 use clap::Args;
@@ -79,10 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_what_is_there(&arguments.out)?;
     let machine = arguments.machine.resolve()?.machine;
     let clock = machine.copy_engine.clock_of_engines();
-    let shape =
-        Shape::of(&machine, |aes, rounds| compact(aes, rounds, clock, Library::shipped())).map_err(|missing| {
-            Failure::Usage(miette!(help = missing.nearest, "the RTL has no such engine: {}", missing.what))
-        })?;
+    let compact = |spec: &GcmSpec| sboxes(&hardware(spec), clock, Library::shipped()) != Some(Sboxes::Table);
+    let shape = Shape::of(&machine, compact).map_err(|missing| {
+        Failure::Usage(miette!(help = missing.nearest, "the RTL has no such engine: {}", missing.what))
+    })?;
     let vectors = Vectors::of(&shape.spec, arguments.seed)?;
     let values = arguments.values(&shape, &vectors, clock, &machine.name);
     let mut files: Vec<(String, String)> = SHIPPED.map(|(place, text)| (place.to_owned(), text.to_owned())).into();
@@ -103,7 +105,7 @@ impl Arguments {
         overlays.settings.set.iter().for_each(|set| _ = write!(command, " --set '{set}'"));
         let design = [&[machine.to_owned()], &overlays.design[..], &overlays.settings.set].concat().join(", ");
         let (promised, areas) = promises(shape);
-        let energy = cost::engine(&crate::aead::spec::EngineSpec::Gcm(shape.spec.clone()).model().hardware(), clock);
+        let energy = cost::engine(&hardware(&shape.spec), clock);
         let energy = energy.map_or_else(str::to_owned, |cost| {
             format!("{:.2} to {:.2} pJ/B", cost.pj_per_byte.low, cost.pj_per_byte.high)
         });
@@ -130,16 +132,20 @@ impl Arguments {
     }
 }
 
+fn hardware(spec: &GcmSpec) -> Hardware {
+    EngineSpec::Gcm(spec.clone()).model().hardware()
+}
+
 /// Area and delay by library, as the synthesis takes them and as rows of a table: the sum of the cost model's parts, and the slowest of them.
 fn promises(shape: &Shape) -> (String, String) {
     let (aes, rounds) = (&shape.spec.aes, shape.value("ROUNDS") as u32);
     let (mut promised, mut rows) = (Vec::new(), String::new());
     for name in Library::names() {
         let Some(library) = Library::named(name) else { continue };
-        let lane = parts::lane(aes, rounds, shape.value("COMPACT") == 1, library);
-        let (ghash, control) = (parts::ghash(&shape.spec.ghash, library), control(aes, rounds, library));
+        let lane = parts::lane(aes, rounds, PLAIN, shape.value("COMPACT") == 1, library);
+        let (ghash, control) = (parts::ghash(&shape.spec.ghash, library), control(aes, rounds, None, library));
         // Round keys are given to the RTL.
-        let given = library.flip_flops(f64::from(128 * (aes.rounds_in_hardware.min(rounds) + 1) * aes.lanes));
+        let given = library.flip_flops(f64::from(128 * (rounds + 1) * aes.lanes));
         let kge = f64::from(aes.lanes) * lane.kge(library) - given + ghash.kge(library) + control.kge(library);
         let operand = if shape.value("PRODUCT") == 1 { control.delay } else { Delay::default() };
         let ps = lane.delay.ps.max(ghash.delay.ps + operand.ps);

@@ -3,7 +3,7 @@
 use crate::{
     config::MachineSpec,
     gcm::{
-        spec::{AesSpec, GcmSpec, GhashSpec, MultiplierSpec},
+        spec::{GcmSpec, GhashSpec, MultiplierSpec},
         structure::Structure,
     },
     units::Cycles,
@@ -41,7 +41,7 @@ const DEEPEST: u64 = 16;
 
 impl Shape {
     /// The engine of a machine, if the RTL has it.
-    pub fn of(machine: &MachineSpec, compact: impl Fn(&AesSpec, u32) -> bool) -> Result<Self, Missing> {
+    pub fn of(machine: &MachineSpec, compact: impl Fn(&GcmSpec) -> bool) -> Result<Self, Missing> {
         let place = |what: &str| Missing::of(what, "leave that design out, or say --cc on");
         if machine.sealing_sms().is_some() {
             return Err(place("SMs seal and open there, in software: there is no engine"));
@@ -69,7 +69,7 @@ impl Shape {
         Ok(Self::built(spec.clone(), compact))
     }
 
-    fn built(spec: GcmSpec, compact: impl Fn(&AesSpec, u32) -> bool) -> Self {
+    fn built(spec: GcmSpec, compact: impl Fn(&GcmSpec) -> bool) -> Self {
         let rounds = spec.rounds().unwrap_or(14);
         let (width, groups) = match spec.ghash {
             GhashSpec::Aggregated { width, groups, .. } => (width, groups),
@@ -82,7 +82,7 @@ impl Shape {
             ("LANES", spec.aes.lanes.into()),
             ("ROUNDS", rounds.into()),
             ("REGISTERS", registers.into()),
-            ("COMPACT", compact(&spec.aes, rounds).into()),
+            ("COMPACT", compact(&spec).into()),
             ("FIFO", spec.aes.keystream_blocks.into()),
             ("W", width.into()),
             ("G", groups.into()),

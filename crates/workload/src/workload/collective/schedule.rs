@@ -174,12 +174,13 @@ fn chain(rank: usize, ranks: usize, buffer: u64) -> Program {
 }
 
 /// Each sends a part to each, the n-th behind it and so on. Of two GPUs each sends its next turn when it has received the last: a block of threads does
-/// both. With the last, a kernel copies what it has for itself.
+/// both. With the last, a kernel copies what it has for itself, and out of its buffers what came last from each: by LL a channel for each does that at once.
 fn exchange((rank, ranks): (usize, usize), part: u64, results: u64, passing: Passing) -> Program {
     let mut program = Program::default();
-    let mut at = 0;
+    let (mut at, mut length) = (0, 0);
     while at < part {
         let end = part.min(at.saturating_add(passing.turn));
+        length = end - at;
         let before = program.receives.len();
         for peer in 1..ranks {
             let (target, source) = ((rank + peer) % ranks, (rank + ranks - peer) % ranks);
@@ -193,7 +194,8 @@ fn exchange((rank, ranks): (usize, usize), part: u64, results: u64, passing: Pas
         at = end;
     }
     if let Some(last) = program.receives.last_mut().filter(|_| passing.streams) {
-        last.pass = part.saturating_mul(passing.slower);
+        let others = if passing.slower == 1 { (ranks as u64 - 1) * length } else { 0 };
+        last.pass = part.saturating_mul(passing.slower).saturating_add(others);
     }
     program
 }
