@@ -302,12 +302,11 @@ impl Bench {
                 ("keystream", _) => theirs.push(value),
                 ("output", _) => sent.push(value),
                 // The message whose tag is given in this cycle has left the RTL's.
-                ("tag", _) => match place.checked_sub(flag(12).into()) {
-                    Some(place) => {
-                        hold("mask", place, if flag(16 + place as u32) { shown[2 + place] } else { 0 }, value)
+                ("tag", _) => {
+                    if let Some(place) = place.checked_sub(flag(12).into()) {
+                        hold("mask", place, if flag(16 + place as u32) { shown[2 + place] } else { 0 }, value);
                     }
-                    None => {}
-                },
+                }
                 ("ghash", "accumulator") if own => {
                     hold("accumulator", place, accumulators[place].reverse_bits(), value)
                 }

@@ -112,8 +112,8 @@ impl Arguments {
         let mut values: Vec<(String, String)> =
             shape.parameters.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
         let others = [
-            ("DESIGN", Visible::new().piece(design.as_bytes()).into()),
-            ("COMMAND", Visible::new().piece(command.as_bytes()).into()),
+            ("DESIGN", Visible::new().piece(design.as_bytes())),
+            ("COMMAND", Visible::new().piece(command.as_bytes())),
             ("BLOCK", shape.block()),
             ("KEYS", (128 * (shape.value("ROUNDS") + 1)).to_string()),
             ("MESSAGES", vectors.messages.to_string()),

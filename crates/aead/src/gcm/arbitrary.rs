@@ -139,6 +139,7 @@ pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
             aad_idle: waits.6[0],
             load_key_word: waits.6[1],
             output_registers: waits.6[2],
+            datapath_bits: None,
             delay: if lane.2 { Cycles(0) } else { waits.2 },
             text_start: if phases.is_some() { Cycles(0) } else { waits.3 },
             text_after_rest: phases.is_none() && waits.4,
