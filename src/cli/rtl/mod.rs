@@ -8,9 +8,7 @@ use crate::{
     cost::{
         self, Library,
         clock::{compact, period_ps},
-        control::control,
-        library::Delay,
-        parts,
+        control::whole,
     },
     files::Visible,
     units::Frequency,
@@ -132,17 +130,12 @@ impl Arguments {
 
 /// Area and delay by library, as the synthesis takes them and as rows of a table: the sum of the cost model's parts, and the slowest of them.
 fn promises(shape: &Shape) -> (String, String) {
-    let (aes, rounds) = (&shape.spec.aes, shape.value("ROUNDS") as u32);
+    let (rounds, compact) = (shape.value("ROUNDS") as u32, shape.value("COMPACT") == 1);
     let (mut promised, mut rows) = (Vec::new(), String::new());
     for name in Library::names() {
         let Some(library) = Library::named(name) else { continue };
-        let lane = parts::lane(aes, rounds, shape.value("COMPACT") == 1, library);
-        let (ghash, control) = (parts::ghash(&shape.spec.ghash, library), control(aes, rounds, library));
-        // Round keys are given to the RTL.
-        let given = library.flip_flops(f64::from(128 * (aes.rounds_in_hardware.min(rounds) + 1) * aes.lanes));
-        let kge = f64::from(aes.lanes) * lane.kge(library) - given + ghash.kge(library) + control.kge(library);
-        let operand = if shape.value("PRODUCT") == 1 { control.delay } else { Delay::default() };
-        let ps = lane.delay.ps.max(ghash.delay.ps + operand.ps);
+        let part = whole(&shape.spec, rounds, compact, library);
+        let (kge, ps) = (part.kge(library), part.delay.ps);
         promised.push(format!("{name}:{kge:.1}:{ps:.0}"));
         _ = writeln!(rows, "| area, {} | {kge:.1} kGE | `make synthesis`, within 10 % |", library.title);
         _ = writeln!(rows, "| longest path, {} | {ps:.0} ps | `make synthesis`, within 15 % |", library.title);
