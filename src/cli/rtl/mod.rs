@@ -71,7 +71,8 @@ const SHIPPED: [(&str, &str); 10] = shipped![
 macro_rules! templates {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("templates/", $name)))),*] };
 }
-const TEMPLATES: [(&str, &str); 5] = templates!["top.sv", "bench.sv", "files.f", "Makefile", "README.md"];
+const TEMPLATES: [(&str, &str); 7] =
+    templates!["top.sv", "bench.sv", "axis.sv", "cocotb_bench.py", "files.f", "Makefile", "README.md"];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_what_is_there(&arguments.out)?;
@@ -111,6 +112,7 @@ impl Arguments {
             ("DESIGN", Visible::new().piece(design.as_bytes()).into()),
             ("COMMAND", Visible::new().piece(command.as_bytes()).into()),
             ("BLOCK", shape.block()),
+            ("KEY_BYTES", (shape.spec.key_bits / 8).to_string()),
             ("KEYS", (128 * (shape.value("ROUNDS") + 1)).to_string()),
             ("MESSAGES", vectors.messages.to_string()),
             ("AADS", vectors.aads.to_string()),
