@@ -1,9 +1,10 @@
-"""Random engines as `sealsim rtl` writes them: Verilator's lint says nothing, its bench finds every byte, stage and cycle, and `cryptography` agrees with the vectors.
+"""Random engines as `sealsim rtl` writes them: Verilator's lint says nothing, its bench finds every byte, stage and cycle, in Icarus too where there is one, and `cryptography` agrees with the vectors.
 
 configurations.py SEALSIM [COUNT [SEED]]
 """
 
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,8 +59,9 @@ def main():
             sets = [word for value in chosen for word in ("--set", value)]
             subprocess.run([program, "rtl", "h100-nvl-tdx", *sets, "--seed", str(number), "--out", f"{folder}/engine"], check=True, stdout=subprocess.DEVNULL)
             messages = agree(Path(folder) / "engine/vectors")
-            ran = subprocess.run(["make", "-C", f"{folder}/engine", "lint", "verilator"], capture_output=True, text=True)
-            said = next((line for line in ran.stdout.splitlines() if "wrong" in line), "")
+            ran = subprocess.run(["make", "-C", f"{folder}/engine", "lint", "verilator", *["icarus"] * (shutil.which("iverilog") is not None)], capture_output=True, text=True)
+            found = [line for line in ran.stdout.splitlines() if "messages, " in line and "wrong" in line]
+            said = found[0] if len(set(found)) == 1 else "simulators differ"
             if ran.returncode or "%Warning" in ran.stderr or f"{messages} messages" not in said or not said.endswith(" 0 wrong"):
                 sys.exit(f"{chosen}:\n{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}")
             print(f"{chosen}: {said}", flush=True)

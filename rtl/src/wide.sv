@@ -170,7 +170,7 @@ module engine_wide #(
     for (int k = 0; k < LANES; k++) arrived[k] = count(8'(leaves_keystream)) > 4'(k);
     for (int j = 0; j < LANES; j++) begin
       valid[j] = waiting_above[j];
-      for (int k = 0; k < LANES; k++) if (k <= j) valid[j] |= exactly(waiting_above, k) && arrived[j-k];
+      for (int k = 0; k < LANES; k++) if (k <= j) valid[j] = valid[j] || exactly(waiting_above, k) && arrived[j-k];
     end
   end
   for (genvar b = 0; b < LANES; b++) begin : bank
@@ -197,7 +197,7 @@ module engine_wide #(
   always_comb begin
     for (int j = 0; j < 9; j++) begin
       text_above[j] = old_above[j];
-      for (int k = 0; k < 9; k++) if (k <= j) text_above[j] |= exactly(old_above, k) && new_above[j-k];
+      for (int k = 0; k < 9; k++) if (k <= j) text_above[j] = text_above[j] || exactly(old_above, k) && new_above[j-k];
     end
     for (int j = 0; j < 8; j++) there[j] = text_above[j] && valid[j] && text_valid > 4'(j);
   end
@@ -246,24 +246,23 @@ module engine_wide #(
       else if (exactly(hash_above, k)) texts[k] = !length_in[hash] && (k == 0 || texts[k == 0 ? 0 : k-1]);
     for (int i = 0; i < W; i++) begin
       streams[i] = aad_above[i];
-      for (int k = 0; k < W; k++) if (k <= i) streams[i] |= exactly(aad_above, i - k) && texts[k];
+      for (int k = 0; k < W; k++) if (k <= i) streams[i] = streams[i] || exactly(aad_above, i - k) && texts[k];
       taken[i] = active && streams[i] && (way_free || COLLECT && !below_now[W-1-i]);
       aads[i] = taken[i] && aad_above[i];
       for (int k = 0; k < W; k++) if (k <= i) begin
-        ciphers[k] |= taken[i] && exactly(aad_above, i - k) && hash_above[k];
+        ciphers[k] = ciphers[k] || taken[i] && exactly(aad_above, i - k) && hash_above[k];
         lengths |= taken[i] && exactly(aad_above, i - k) && !hash_above[k];
       end
     end
   end
   assign aad_taken = binary(aads);
-  for (genvar i = 0; i < W; i++) begin : enter
-    wire [127:0] aad_keep = keep(aad_above[i] && !aad_above[i+1], aad_length_now[3:0]);
-    always_comb begin
+  always_comb begin
+    for (int i = 0; i < W; i++) begin
       entry[i] = {29'b0, aad_length_now, 3'b0, 29'b0, text_length_now, 3'b0};
       for (int k = 0; k < W; k++)
         if (k <= i && k < LANES && exactly(aad_above, i - k) && hash_above[k])
           entry[i] = opens_now ? text[128*(k%LANES) +: 128] & text_keep[k%LANES] : ring[around(int'(kept_first) + k)];
-      if (aad_above[i]) entry[i] = aad[128*i +: 128] & aad_keep;
+      if (aad_above[i]) entry[i] = aad[128*i +: 128] & keep(aad_above[i] && !aad_above[i+1], aad_length_now[3:0]);
     end
   end
   // Behind those that GHASH takes straight from the ports: blocks to seal, of the oldest message and of the one behind it, as far as the ring has room.
@@ -321,17 +320,19 @@ module engine_wide #(
       y ^= accumulator[g] & {128{written[g]}};
     end
   end
+  always_comb begin
+    {here, next_group, turned} = '0;
+    for (int l = 0; l < W; l++)
+      for (int i = 0; i <= W; i++) begin
+        if (i <= l) here[l] = here[l] || place[i] && taken[l-i];
+        else next_group[l] = next_group[l] || COLLECT && place[i] && taken[l+W-i];
+        turned[l] = turned[l] | entry[(l + W - i) % W] & {128{place[i]}};
+      end
+  end
   for (genvar l = 0; l < W; l++) begin : lane
     logic [127:0] a, b;
     wire had = COLLECT && has[l];
-    always_comb begin
-      {here[l], next_group[l], turned[l]} = '0;
-      for (int i = 0; i <= W; i++) begin
-        if (i <= l) here[l] |= place[i] && taken[l-i];
-        else next_group[l] |= COLLECT && place[i] && taken[l+W-i];
-        turned[l] |= entry[(l + W - i) % W] & {128{place[i]}};
-      end
-    end
+    wire [127:0] block = reversed(collected[l] & {128{had}} | turned[l] & {128{here[l]}});
     always_comb begin
       {a, b} = '0;
       for (int i = 0; i < POWERS; i++) begin
@@ -339,7 +340,7 @@ module engine_wide #(
         if (l == 0) a |= power[i] & {128{makes && half == N'(i + 1)}};
         if (l == 0) b |= power[i] & {128{makes && issued + 1'b1 - half == N'(i + 1)}};
       end
-      a |= reversed(collected[l] & {128{had}} | turned[l] & {128{here[l]}}) ^ (l == 0 ? fed : 128'b0);
+      a |= block ^ (l == 0 ? fed : 128'b0);
     end
     gf_product #(.LEVELS(LEVELS), .REG(WITHIN), .OUT(BEHIND)) multiply (.clk(clk), .a(a), .b(b), .p(product[l]));
     always_ff @(posedge clk) begin

@@ -9,9 +9,7 @@ use crate::{
     cost::{
         self, Library,
         clock::{Sboxes, period_ps, sboxes},
-        control::control,
-        library::Delay,
-        parts::{self, PLAIN},
+        control::whole,
     },
     files::Visible,
     gcm::spec::GcmSpec,
@@ -75,7 +73,8 @@ const SHIPPED: [(&str, &str); 10] = shipped![
 macro_rules! templates {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("templates/", $name)))),*] };
 }
-const TEMPLATES: [(&str, &str); 5] = templates!["top.sv", "bench.sv", "files.f", "Makefile", "README.md"];
+const TEMPLATES: [(&str, &str); 7] =
+    templates!["top.sv", "bench.sv", "axis.sv", "cocotb_bench.py", "files.f", "Makefile", "README.md"];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_what_is_there(&arguments.out)?;
@@ -115,6 +114,7 @@ impl Arguments {
             ("DESIGN", Visible::new().piece(design.as_bytes())),
             ("COMMAND", Visible::new().piece(command.as_bytes())),
             ("BLOCK", shape.block()),
+            ("KEY_BYTES", (shape.spec.key_bits / 8).to_string()),
             ("KEYS", (128 * (shape.value("ROUNDS") + 1)).to_string()),
             ("MESSAGES", vectors.messages.to_string()),
             ("AADS", vectors.aads.to_string()),
@@ -138,17 +138,12 @@ fn hardware(spec: &GcmSpec) -> Hardware {
 
 /// Area and delay by library, as the synthesis takes them and as rows of a table: the sum of the cost model's parts, and the slowest of them.
 fn promises(shape: &Shape) -> (String, String) {
-    let (aes, rounds) = (&shape.spec.aes, shape.value("ROUNDS") as u32);
+    let (rounds, compact) = (shape.value("ROUNDS") as u32, shape.value("COMPACT") == 1);
     let (mut promised, mut rows) = (Vec::new(), String::new());
     for name in Library::names() {
         let Some(library) = Library::named(name) else { continue };
-        let lane = parts::lane(aes, rounds, PLAIN, shape.value("COMPACT") == 1, library);
-        let (ghash, control) = (parts::ghash(&shape.spec.ghash, library), control(aes, rounds, None, library));
-        // Round keys are given to the RTL.
-        let given = library.flip_flops(f64::from(128 * (rounds + 1) * aes.lanes));
-        let kge = f64::from(aes.lanes) * lane.kge(library) - given + ghash.kge(library) + control.kge(library);
-        let operand = if shape.value("PRODUCT") == 1 { control.delay } else { Delay::default() };
-        let ps = lane.delay.ps.max(ghash.delay.ps + operand.ps);
+        let part = whole(&shape.spec, rounds, compact, library);
+        let (kge, ps) = (part.kge(library), part.delay.ps);
         promised.push(format!("{name}:{kge:.1}:{ps:.0}"));
         _ = writeln!(rows, "| area, {} | {kge:.1} kGE | `make synthesis`, within 10 % |", library.title);
         _ = writeln!(rows, "| longest path, {} | {ps:.0} ps | `make synthesis`, within 15 % |", library.title);

@@ -33,9 +33,9 @@
 //! | register | 128 | hold, and AND and OR of what is read | `frozen`: hold; `with_text`: - |
 
 use super::library::{Delay, Library};
-use super::parts::{self, Part};
+use super::parts::{self, PLAIN, Part};
 use crate::gcm::control::{ControlSpec, Inputs, Keystream, Mask};
-use crate::gcm::spec::AesSpec;
+use crate::gcm::spec::{AesSpec, GcmSpec};
 
 /// Bits of a length in bytes, and of one in blocks.
 const LENGTH: f64 = 32.0;
@@ -90,4 +90,21 @@ pub fn control(aes: &AesSpec, rounds: u32, sequence: Option<&ControlSpec>, libra
     let queue = parts::tag_queue(8, false, library).delay;
     let delay = Delay { ps: OPERAND * queue.ps, ps_wired: OPERAND * queue.ps_wired };
     Part { logic_kge, flip_flops, delay, rows: Vec::new() }
+}
+
+/// A whole engine for keys of so many rounds: its lanes, GHASH and what joins them, and the slowest of them. Round keys are given from outside.
+pub fn whole(spec: &GcmSpec, rounds: u32, compact: bool, library: &Library) -> Part {
+    let (aes, lanes) = (&spec.aes, f64::from(spec.aes.lanes));
+    let lane = parts::lane(aes, rounds, PLAIN, compact, library);
+    let (hash, control) = (parts::ghash(&spec.ghash, library), control(aes, rounds, None, library));
+    let operand = if spec.ghash.multiplier().product.0 == 1 { control.delay } else { Delay::default() };
+    let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay) + of(operand));
+    let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
+    let given = f64::from(128 * (rounds + 1));
+    Part {
+        logic_kge: lanes * lane.logic_kge + hash.logic_kge + control.logic_kge,
+        flip_flops: lanes * (lane.flip_flops - given) + hash.flip_flops + control.flip_flops,
+        delay,
+        rows: [lane.rows, hash.rows].concat(),
+    }
 }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize, Serializer};
 use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
+const RESULTS: &str = include_str!("../../../../rtl/results.toml");
+
 /// The file, parsed once, rows in the order of blocks. It is part of the program, and a test reads it.
 static LIBRARIES: LazyLock<BTreeMap<String, Library>> = LazyLock::new(|| {
-    let mut libraries: BTreeMap<String, Library> =
-        toml::from_str(include_str!("../../../../rtl/results.toml")).unwrap_or_default();
+    let mut libraries: BTreeMap<String, Library> = toml::from_str(RESULTS).unwrap_or_default();
     libraries.values_mut().for_each(|library| library.rows.sort_by_key(|row| row.block));
     libraries
 });
@@ -69,6 +70,15 @@ pub enum Block {
     Iterative { rounds: u32, compact: u32 },
     TagQueue { depth: u32, skid: u32 },
     Engine { rounds: u32, registers: u32, compact: u32, fifo: u32, levels: u32, product: u64, reduction: u64 },
+    Wide(Wide),
+}
+
+/// Parameters of an engine of several lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[rustfmt::skip]
+pub struct Wide {
+    pub lanes: u32, pub rounds: u32, pub registers: u32, pub compact: u32, pub fifo: u32,
+    pub w: u32, pub g: u32, pub collect: u32, pub levels: u32, pub product: u64, pub reduction: u64,
 }
 
 impl fmt::Display for Block {
@@ -90,6 +100,10 @@ impl fmt::Display for Block {
                 f,
                 "engine rounds={rounds} registers={registers} compact={compact} fifo={fifo} levels={levels} product={product} reduction={reduction}"
             ),
+            Self::Wide(Wide { lanes, rounds, registers, compact, fifo, w, g, collect, levels, product, reduction }) => {
+                write!(f, "wide lanes={lanes} rounds={rounds} registers={registers} compact={compact} fifo={fifo} ")?;
+                write!(f, "w={w} g={g} collect={collect} levels={levels} product={product} reduction={reduction}")
+            }
         }
     }
 }
@@ -148,5 +162,19 @@ impl Library {
     /// kGE of so many flip-flops.
     pub fn flip_flops(&self, bits: f64) -> f64 {
         bits * self.flip_flop_ge / 1000.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_read_and_each_row_is_found_by_its_block() {
+        let libraries: BTreeMap<String, Library> = toml::from_str(RESULTS).unwrap();
+        for (name, row) in libraries.iter().flat_map(|(name, library)| library.rows.iter().map(move |row| (name, row)))
+        {
+            assert_eq!(Library::named(name).and_then(|library| library.row(row.block)), Some(row), "{name}");
+        }
     }
 }

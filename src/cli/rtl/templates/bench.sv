@@ -1,5 +1,5 @@
 // All messages of vectors/ through the engine, as fast as it takes them: text, tags, H, masks and GHASH values, and in each cycle in which something is
-// taken or given, what and how much, as sealsim's simulator has it. For Verilator 5.
+// taken or given, what and how much, as sealsim's simulator has it. For Verilator 5 and Icarus Verilog 11.
 module bench;
   localparam int LANES = @LANES@, W = @W@, KEYS = @ROUNDS@ + 1, MESSAGES = @MESSAGES@, AADS = @AADS@, TEXTS = @TEXTS@, ROWS = @ROWS@;
   logic [127:0] message[0:6*MESSAGES-1];             // lengths and flags, IV, H, mask, GHASH's value, tag
