@@ -9,7 +9,7 @@
 //! | `nvls` | text, in packets of `nccl.multicast_payload`; each is asked for by a flit | `step` | the last turn is copied out of the buffer |
 //!
 //! An all-to-all is sends and receives: one channel passes on a part of LL; Simple goes in turns of `nccl.send_chunk` for each channel, which the others
-//! share. In the end the kernel copies a GPU's own part.
+//! share. In the end the kernel copies a GPU's own part and, by Simple, the last turn of each peer out of its buffer.
 //!
 //! But for `copies`, sums are made as text is passed on, so that only the last pass shows.
 
