@@ -191,7 +191,7 @@ def messages(data, metadata, node):
 
 def play(*arguments):
     """What `replay` says of a profile: its document, or why there is none."""
-    done = subprocess.run([os.environ["SEALSIM"], "replay", *map(str, arguments), "--format", "json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([os.environ["SEALSIM"], "replay", *map(str, arguments), "--off", "profile", "--format", "json"], capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
 
