@@ -48,7 +48,8 @@ pub fn written(
         return Err(ReplayError::Kernels { kernels });
     }
     let off = MachineSpec { confidential_computing: false, ..machine.machine.of_gpu(0) };
-    let keys = Sparse::of(keys(steps, copies));
+    let staging = off.staging.buffer.0.saturating_mul(off.staging.buffers.into());
+    let keys = Sparse::of(keys(steps, copies, staging));
     let (times, _) = times((&format!("off {}", machine.digest), &off), &keys, simulator)?;
     let calls = simulator.known.calls.of(&format!("off {}", machine.digest), &off, simulator.go_on)?;
     let mut copies = copies.iter().enumerate().map(|(place, copy)| (copy, times.get(place), keys.get(place)));
@@ -58,8 +59,8 @@ pub fn written(
     Ok(writer.finish())
 }
 
-/// What the copies of a program are.
-fn keys(steps: &[WorkloadStep], copies: &[Copy]) -> Vec<Option<CopyKey>> {
+/// What the copies of a program are, which go through `staging`.
+fn keys(steps: &[WorkloadStep], copies: &[Copy], staging: u64) -> Vec<Option<CopyKey>> {
     let of = steps.iter().filter_map(|step| match step {
         WorkloadStep::Copy { buffer, pages, .. } => Some((buffer.as_deref(), *pages)),
         _ => None,
@@ -76,6 +77,7 @@ fn keys(steps: &[WorkloadStep], copies: &[Copy]) -> Vec<Option<CopyKey>> {
             used.insert(*buffer, all);
         }
     }
+    let begun = all;
     let largest = copies.iter().filter(moved).map(|copy| copy.bytes).max().unwrap_or(0);
     let mut keys = Vec::with_capacity(copies.len());
     for (copy, (buffer, pages)) in copies.iter().zip(&of) {
@@ -89,7 +91,9 @@ fn keys(steps: &[WorkloadStep], copies: &[Copy]) -> Vec<Option<CopyKey>> {
         };
         let last = used.get(buffer).copied();
         let kib = |bytes: u64| u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
-        let beside = (kib(rounded(all - last.unwrap_or(all))), kib(largest));
+        // Caches have taken in other buffers since, and as much of the staging ring.
+        let since = last.unwrap_or(all);
+        let beside = (kib(rounded(all - since + (all - since.max(begun)).min(staging))), kib(largest));
         all = all.saturating_add(copy.bytes);
         used.insert(*buffer, all);
         let (bytes, memory, pages) = (copy.bytes.max(1), copy.memory, last.map_or(*pages, |_| Pages::Warm));
