@@ -208,6 +208,7 @@ fn an_engine_is_known_by_each_answer_that_was_seen() {
     let own = machine("engine.aes.lanes=2");
     let mut altered = [0; 5];
     for request in [Request::h2d(40 << 10), Request::d2h(40 << 10)] {
+        let request = Request { answers: true, ..request };
         let mut outcome = system::run(&own, request, &mut |_| Control::Continue).expect("a run");
         assert!(
             outcome.is_that_with_engines_of(&own) && !outcome.is_that_with_engines_of(&machine("engine.aes.lanes=1"))

@@ -255,7 +255,7 @@ pub struct Outcome {
     pub ticks: u64,
     /// Parameters that units are [bounded](crate::sim::Unit::bounded) by, and the most that any of these asked for.
     pub bounded: Vec<(&'static str, u64)>,
-    /// What PCEs saw of their engines; none where an engine does not [tell](crate::gpu::pce::Pce::answers).
+    /// What PCEs saw of their engines; none where that was not [asked for](super::Request::answers), or an engine does not tell.
     pub engines: Option<Vec<EngineAnswers>>,
 }
 

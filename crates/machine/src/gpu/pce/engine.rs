@@ -53,10 +53,9 @@ impl Engine {
         Self { timing, weight: Weight::new(product), crossing, charged: (0, 0), notes: None }
     }
 
-    /// The same, which notes its answers.
-    pub fn noted(mut self) -> Self {
+    /// Notes its answers from here on.
+    pub fn note_answers(&mut self) {
         self.notes = Some(Notes::new(self.crossing));
-        self
     }
 
     pub const fn notes(&self) -> Option<&Notes> {

@@ -235,9 +235,6 @@ impl Pce {
             _ => (None, None),
         };
         let crossing = Crossing::new(clock, spec.engine_clock);
-        let engine = |timing| Engine::new(timing, product, crossing);
-        // A shared engine answers several PCEs, and others than AES-GCM have more calls.
-        let noted = spec.shared.is_none() && matches!(spec.engine, Some(EngineSpec::Gcm(_)));
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags, spec.copy_engine.outstanding_reads),
             format: spec.engine.as_ref().map_or(WireFormat::GCM, EngineSpec::format),
@@ -248,7 +245,7 @@ impl Pce {
             clock,
             keys,
             worker,
-            engine: timing.map(|timing| if noted { engine(timing).noted() } else { engine(timing) }),
+            engine: timing.map(|timing| Engine::new(timing, product, crossing)),
             engine_limit: Limit::Data,
             meter,
             transfers: VecDeque::new(),
@@ -274,6 +271,14 @@ impl Pce {
     /// Why it gave up a transfer for the first time, if it did.
     pub const fn failure(&self) -> Option<&String> {
         self.failure.as_ref()
+    }
+
+    /// From here on it notes what its engine answers, if nobody else asks that engine, and it is one of AES-GCM: others have more calls.
+    pub fn note_answers(&mut self) {
+        let own = self.spec.shared.is_none() && matches!(self.spec.engine, Some(EngineSpec::Gcm(_)));
+        if let Some(engine) = self.engine.as_mut().filter(|_| own) {
+            engine.note_answers();
+        }
     }
 
     /// What it saw of its engine's answers, if they are noted and were not too many.
