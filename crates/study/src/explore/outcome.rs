@@ -32,8 +32,8 @@ type Known = Arc<(Outcome, Option<Sampled>, CollectiveTimes)>;
 /// Parameters that bound a machine.
 type Bounds = Vec<(&'static str, u64)>;
 
-/// What a run may depend on: all but what may differ, bounds, and the engine if it may differ.
-type Keys = ([u8; 32], Bounds, Option<GcmSpec>);
+/// What a run may depend on: a digest of its work, the machine without what may differ, bounds, and the engine if it may differ.
+type Keys = ([u8; 32], Box<MachineSpec>, Bounds, Option<GcmSpec>);
 
 /// Outcomes that points share.
 #[derive(Debug, Clone, Default)]
@@ -49,11 +49,11 @@ struct Kept {
 
 impl Kept {
     /// Whether it is the outcome of the same work of a machine with other bounds or another engine, too, and how that is known.
-    fn gives(&self, (key, bounds, engine): &Keys, machine: &MachineSpec) -> Option<Origin> {
-        let (own_key, own_bounds, own_engine) = &self.keys;
+    fn gives(&self, (work, rest, bounds, engine): &Keys, machine: &MachineSpec) -> Option<Origin> {
+        let (own_work, own_rest, own_bounds, own_engine) = &self.keys;
         let (same_bounds, same_engine) = (own_bounds == bounds, own_engine == engine);
         let outcome = &self.known.0;
-        match own_key == key {
+        match own_work == work && own_rest == rest {
             true if same_bounds && same_engine => Some(Origin::Shared),
             true => {
                 let certified = self.certifies
@@ -104,13 +104,13 @@ fn find(kept: &mut VecDeque<Kept>, keys: &Keys, machine: &MachineSpec) -> Option
 
 /// What the outcome of some work depends on. Collectives alone need the fabric between GPUs.
 fn keys(machine: &MachineSpec, workload: &Workload, sample: Option<Sample>) -> Keys {
-    let mut machine = machine.clone();
+    let mut machine = Box::new(machine.clone());
     machine.calls = None;
     if workload.steps.is_none() {
         machine.fabric = None;
     }
     let (bounds, engine) = (machine.take_bounds(), machine.take_engine());
     let mut hash = Sha256::new();
-    hash.update(format!("{machine:?}\n{:?}\n{:?}\n{sample:?}", workload.copies, workload.steps));
-    (hash.finalize().into(), bounds, engine)
+    hash.update(format!("{:?}\n{:?}\n{sample:?}", workload.copies, workload.steps));
+    (hash.finalize().into(), machine, bounds, engine)
 }
