@@ -383,6 +383,7 @@ pub(super) mod tests {
             cancelled: vec![(0, 1)],
             ticks: 5,
             bounded: Vec::new(),
+            engines: None,
         }
     }
 

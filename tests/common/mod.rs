@@ -133,7 +133,7 @@ pub fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequest {
 
 /// A run of some copies.
 pub fn request(copies: Vec<CopyRequest>, data: DataMode, kernel: Kernel, order: Order) -> Request {
-    Request { copies, program: Vec::new(), data, seed: 7, kernel, order, injections: Vec::new() }
+    Request { copies, program: Vec::new(), data, seed: 7, kernel, order, injections: Vec::new(), answers: false }
 }
 
 /// Runs to the end.

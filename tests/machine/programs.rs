@@ -110,7 +110,8 @@ fn run(case: &Case, machine: &MachineSpec, (data, kernel, order): (DataMode, Ker
     let (program, streams) = program(case);
     let sinks: Vec<_> = streams.iter().map(|_| Delivered::default()).collect();
     let copies = copies(case, &sinks);
-    let request = Request { copies, program, data, seed: case.seed, kernel, order, injections: Vec::new() };
+    let request =
+        Request { copies, program, data, seed: case.seed, kernel, order, injections: Vec::new(), answers: false };
     let mut looks = 0;
     let outcome = system::run(machine, request, &mut |_| {
         looks += 1;

@@ -116,11 +116,15 @@ impl Base {
 
     /// The machine with settings, as `--set` takes them, on top.
     pub fn varied(&self, settings: &[String]) -> Result<Varied, Refusal> {
-        if let Some(varied) = self.only_touched(settings) {
-            return Ok(varied);
+        let touched = self.only_touched(settings);
+        if let Some(varied) = touched.as_ref().filter(|varied| check::can_be(&varied.machine)) {
+            return Ok(varied.clone());
         }
         let mut stack = self.stack.clone();
         settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
+        if let Some(Varied { machine, .. }) = touched {
+            check::rules(&machine, &stack.completed()?)?;
+        }
         let resolved = stack.fill()?;
         Ok(Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
     }
@@ -128,7 +132,7 @@ impl Base {
     /// Whether there is a machine with settings on top.
     pub fn possible(&self, settings: &[String]) -> bool {
         if self.fills_by_table(settings) {
-            self.only_touched(settings).is_some()
+            self.only_touched(settings).is_some_and(|varied| check::can_be(&varied.machine))
         } else {
             self.varied(settings).is_ok()
         }
@@ -153,7 +157,7 @@ impl Base {
             && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
     }
 
-    /// Fills the touched tables alone; `None` if anything is wrong.
+    /// Fills the touched tables alone; `None` if a value in them is wrong. Rules between fields are not looked at.
     fn only_touched(&self, settings: &[String]) -> Option<Varied> {
         if !self.fills_by_table(settings) {
             return None;
@@ -172,7 +176,7 @@ impl Base {
             assumed -= self.assumed.iter().find(|(known, _)| known == name).map_or(0, |(_, count)| *count);
             assumed += filled.assumed;
         }
-        check::can_be(&machine).then_some(Varied { machine, assumed })
+        Some(Varied { machine, assumed })
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Filled>>> {

@@ -250,11 +250,17 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    pub fn fill(&self) -> Result<Resolved, Refusal> {
+    /// Its values, with those that follow from others.
+    pub fn completed(&self) -> Result<Node, Refusal> {
         let mut values = self.values.clone();
         complete(&mut values);
         library::complete(&mut values)?;
         rates::settle(&mut values);
+        Ok(values)
+    }
+
+    pub fn fill(&self) -> Result<Resolved, Refusal> {
+        let values = self.completed()?;
         let mut resolved = Resolved::fill(&values, self.designs.clone(), self.names.clone())?;
         resolved.fitted_to.clone_from(&self.fitted_to);
         Ok(resolved)

@@ -43,8 +43,8 @@ pub use generator::Generator;
 pub use memory::Received;
 pub use onlooker::Onlooker;
 pub use outcome::{
-    Busiest, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, RunError,
-    StepOutcome, TagQueueOutcome, UnitOutcome, Waited,
+    Busiest, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, EngineAnswers, FailedMessage, GpuOutcome,
+    Outcome, RunError, StepOutcome, TagQueueOutcome, UnitOutcome, Waited,
 };
 pub use request::{
     Computation, CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

@@ -22,6 +22,7 @@ impl Outcome {
             faults: _,
             cancelled: _,
             bounded: _,
+            engines: _,
         } = self;
         visit(Date, &mut end.0);
         visit(Sum, ticks);

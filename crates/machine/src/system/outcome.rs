@@ -2,7 +2,8 @@
 
 use super::request::{Direction, Memory};
 use crate::{
-    gpu::key_rotation::Work,
+    config::MachineSpec,
+    gpu::{key_rotation::Work, pce::Answers},
     growth::outcome,
     pcie::port::Traffic,
     sim::{Effect, SimulationError, Stall, UnitError},
@@ -254,6 +255,17 @@ pub struct Outcome {
     pub ticks: u64,
     /// Parameters that units are [bounded](crate::sim::Unit::bounded) by, and the most that any of these asked for.
     pub bounded: Vec<(&'static str, u64)>,
+    /// What PCEs saw of their engines; none where that was not [asked for](super::Request::answers), or an engine does not tell.
+    pub engines: Option<Vec<EngineAnswers>>,
+}
+
+/// What a PCE saw of its engine.
+#[derive(Debug, Clone)]
+pub struct EngineAnswers {
+    pub gpu: usize,
+    /// Whether it opens; else it seals.
+    pub opens: bool,
+    pub answers: Answers,
 }
 
 impl Outcome {
@@ -262,6 +274,17 @@ impl Outcome {
     pub fn is_that_under(&self, own: &[(&str, u64)], others: &[(&str, u64)]) -> bool {
         let holds = |name, room| self.bounded.iter().any(|&(of, asked)| of == name && asked <= room);
         own.iter().zip(others).all(|(&(name, own), &(_, other))| own == other || holds(name, own.min(other)))
+    }
+
+    /// Whether it is known that a machine would have done the same that differs in its [engine](MachineSpec::take_engine) alone: that gives all
+    /// answers that were seen.
+    pub fn is_that_with_engines_of(&self, machine: &MachineSpec) -> bool {
+        self.engines.as_ref().is_some_and(|engines| {
+            engines.iter().all(|EngineAnswers { gpu, opens, answers }| {
+                let machine = machine.of_gpu(*gpu);
+                answers.are_those_of(&if *opens { machine.opening() } else { machine.sealing() })
+            })
+        })
     }
 
     /// Injected faults that were activated, of how many.

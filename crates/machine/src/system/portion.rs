@@ -7,7 +7,7 @@ use super::{
     kept::Kept,
     machine::{Parts, System},
     outcome::{
-        ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, StepOutcome,
+        ChannelOutcome, CopyOutcome, DirectionTraffic, EngineAnswers, FailedMessage, GpuOutcome, Outcome, StepOutcome,
         TagQueueOutcome, UnitOutcome,
     },
     request::Request,
@@ -38,6 +38,8 @@ pub(super) struct Portion {
     again: Vec<(usize, String)>,
     faults: Vec<Effect>,
     bounded: Vec<(&'static str, u64)>,
+    /// None for each that is not known.
+    engines: Vec<Option<EngineAnswers>>,
 }
 
 impl Portion {
@@ -62,6 +64,7 @@ impl Portion {
             again: again(system),
             faults: netlist.effects(),
             bounded: netlist.bounded(),
+            engines: parts.iter().flat_map(|parts| engines(netlist, parts)).collect(),
         }
     }
 
@@ -81,6 +84,7 @@ impl Portion {
             all.again.extend(one.again);
             all.faults.extend(one.faults);
             all.bounded.extend(one.bounded);
+            all.engines.extend(one.engines);
         }
         all
     }
@@ -110,8 +114,16 @@ impl Portion {
             faults: self.faults,
             ticks: self.ticks,
             bounded: self.bounded,
+            engines: self.engines.into_iter().collect(),
         }
     }
+}
+
+/// What PCEs saw of their engines.
+fn engines<'a>(netlist: &'a Netlist, parts: &'a Parts) -> impl Iterator<Item = Option<EngineAnswers>> + 'a {
+    parts.pces(netlist).enumerate().map(|(place, pce)| {
+        Some(EngineAnswers { gpu: parts.number, opens: place < parts.pces.readers, answers: pce.answers()? })
+    })
 }
 
 /// Things in the order of their places.

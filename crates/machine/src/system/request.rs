@@ -82,6 +82,8 @@ pub struct Request {
     /// In which order units tick at one instant.
     pub order: Order,
     pub injections: Vec<Injection>,
+    /// Whether PCEs note what their engines answer: [`Outcome::engines`](super::Outcome::engines).
+    pub answers: bool,
 }
 
 impl Request {
@@ -107,6 +109,7 @@ impl Request {
             order: Order::Ascending,
             program: Vec::new(),
             injections: Vec::new(),
+            answers: false,
         }
     }
 
@@ -137,6 +140,7 @@ impl Request {
             kernel: Kernel::Skip,
             order: Order::Ascending,
             injections: Vec::new(),
+            answers: false,
         }
     }
 

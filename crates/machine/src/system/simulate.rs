@@ -20,6 +20,9 @@ pub(super) fn simulate(
     observer: &mut dyn Onlooker,
 ) -> Result<Portion, RunError> {
     let System { netlist, parts } = &mut system;
+    if request.answers {
+        parts.iter().flat_map(|parts| &parts.gpu.pces).for_each(|pce| netlist.unit_mut(pce).note_answers());
+    }
     let kept = |parts: &Parts| Kept { accounts: CopyAccounts::new(parts.copies.len()), tag_counts: Vec::new() };
     let kept = parts.iter().map(kept).collect();
     let mut keeper = Keeper { observer, parts, kept };

@@ -81,6 +81,7 @@ struct Blind {
     seed: u64,
     kernel: Kernel,
     order: Order,
+    answers: bool,
 }
 
 impl Blind {
@@ -91,6 +92,7 @@ impl Blind {
             seed: request.seed,
             kernel: request.kernel,
             order: request.order,
+            answers: request.answers,
         }
     }
 
@@ -101,9 +103,9 @@ impl Blind {
             let (bytes, buffer_bytes) = (bytes.0, buffer_bytes.0);
             CopyRequest { gpu, direction, bytes, memory, buffer, buffer_bytes, pages, source, sink: None }
         };
-        let Self { seed, kernel, order, .. } = *self;
+        let Self { seed, kernel, order, answers, .. } = *self;
         let (copies, program) = (self.copies.iter().map(copy).collect(), self.program.clone());
-        Request { copies, program, seed, kernel, order, ..Request::none() }
+        Request { copies, program, seed, kernel, order, answers, ..Request::none() }
     }
 }
 

@@ -201,6 +201,7 @@ fn request(memory: Memory) -> Request {
         kernel: crate::sim::Kernel::Skip,
         order: crate::sim::Order::Ascending,
         injections: Vec::new(),
+        answers: false,
     }
 }
 

@@ -261,6 +261,7 @@ fn simulate(
         kernel: Kernel::Skip,
         order: Order::Ascending,
         injections: position.map(inverted).into_iter().collect(),
+        answers: false,
     };
     system::run(machine, request, &mut |_| observer())
 }

@@ -25,6 +25,7 @@ fn events() -> Option<String> {
         kernel: Kernel::Skip,
         order: Order::Ascending,
         injections: Vec::new(),
+        answers: false,
     };
     Some(system::run(&machine, request, &mut |_| Control::Continue).ok()?.event_digest)
 }

@@ -166,7 +166,8 @@ fn outcome_of(
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<(Outcome, Option<Sampled>), RunError> {
     let Some(sample) = sample else {
-        return Ok((system::run(machine, request((workload, u64::MAX), collectives)?, &mut |_| observer())?, None));
+        let request = Request { answers: true, ..request((workload, u64::MAX), collectives)? };
+        return Ok((system::run(machine, request, &mut |_| observer())?, None));
     };
     let asked = Asked { machine, workload, collectives, sample, threads: 1 };
     sampling::time(asked, observer).map(|(outcome, sampled)| (outcome, Some(sampled)))

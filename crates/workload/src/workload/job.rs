@@ -170,6 +170,7 @@ impl Workload {
             kernel: self.kernel,
             order: Order::Ascending,
             injections: self.injections.clone(),
+            answers: false,
         })
     }
 

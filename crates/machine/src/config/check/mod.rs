@@ -76,20 +76,26 @@ const RULES: &[&[Rule]] = &[
     fabric::RULES,
 ];
 
+fn fault(values: &Node, path: &str, reason: String, remedy: String) -> Refusal {
+    let place = values.at(path).and_then(|node| node.place.as_ref());
+    refusal(&Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
+}
+
 /// Refuses a machine that cannot be, with every reason.
 pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), Refusal> {
-    let fault = |path: &str, reason: String, remedy: String| {
-        let place = values.at(path).and_then(|node| node.place.as_ref());
-        refusal(&Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
-    };
     let limits = parameters.iter().filter_map(|parameter| {
         let (reason, remedy) = beyond_limits(parameter)?;
-        Some(fault(&parameter.path, reason, remedy))
+        Some(fault(values, &parameter.path, reason, remedy))
     });
     // The rules compute with the values, so they come second.
     limits.collect::<Refusals>().result()?;
+    rules(machine, values)
+}
+
+/// Refuses a machine, each of whose values is within its limits, that cannot be.
+pub(super) fn rules(machine: &MachineSpec, values: &Node) -> Result<(), Refusal> {
     let broken = broken(machine).into_iter();
-    broken.map(|(path, reason, remedy)| fault(&path, reason, remedy.to_owned())).collect::<Refusals>().result()
+    broken.map(|(path, reason, remedy)| fault(values, &path, reason, remedy.to_owned())).collect::<Refusals>().result()
 }
 
 /// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are reported once.

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | clock | the PCE's, or one of its own: what goes in is there at the engine's first edge from then on, what comes out at the PCE's; synchronisers take no cycles of their own |
 
-use super::weight::Weight;
+use super::{answers::Notes, weight::Weight};
 use crate::{
     aead::timing::EngineTiming,
     gcm::{message::SealOpen, part::Part, timing::Accepted},
@@ -39,6 +39,10 @@ pub(super) struct Engine {
     timing: Box<dyn EngineTiming>,
     weight: Weight,
     crossing: Crossing,
+    /// The last stretch of its work that has been charged.
+    charged: (u64, u64),
+    /// What it was asked and has answered, where that is noted.
+    notes: Option<Notes>,
 }
 
 impl Engine {
@@ -46,7 +50,16 @@ impl Engine {
     /// powers of H stand would wait for them.
     pub fn new(mut timing: Box<dyn EngineTiming>, product: u64, crossing: Crossing) -> Self {
         timing.load_key(0);
-        Self { timing, weight: Weight::new(product), crossing }
+        Self { timing, weight: Weight::new(product), crossing, charged: (0, 0), notes: None }
+    }
+
+    /// Notes its answers from here on.
+    pub fn note_answers(&mut self) {
+        self.notes = Some(Notes::new(self.crossing));
+    }
+
+    pub const fn notes(&self) -> Option<&Notes> {
+        self.notes.as_ref()
     }
 
     /// Starts a message, or a part of one, in `cycle`.
@@ -55,6 +68,9 @@ impl Engine {
         self.timing.start(at, part, direction);
         if !part.is_last() {
             self.weight.prepare(part, at);
+        }
+        if let Some(notes) = &mut self.notes {
+            notes.started(cycle, part, direction);
         }
     }
 
@@ -67,18 +83,38 @@ impl Engine {
     #[inline]
     pub fn accept(&mut self, cycle: u64, bytes: u32) -> Accepted {
         let Accepted { consumed, out, limit } = self.timing.accept(self.crossing.inward(cycle), bytes);
-        Accepted { consumed: self.crossing.outward(consumed), out: self.crossing.outward(out), limit }
+        let answer = Accepted { consumed: self.crossing.outward(consumed), out: self.crossing.outward(out), limit };
+        if let Some(notes) = &mut self.notes {
+            notes.accepted((cycle, bytes), answer);
+        }
+        answer
     }
 
     /// Ends a part of a message; gives when its tag stands, and when its share of the message's tag does.
     pub fn finish(&mut self, part: Part) -> [u64; 2] {
         let tag = self.timing.finish().tag;
-        [tag, self.weight.applied(part, tag)].map(|cycle| self.crossing.outward(cycle))
+        let stand = [tag, self.weight.applied(part, tag)].map(|cycle| self.crossing.outward(cycle));
+        if let Some(notes) = &mut self.notes {
+            notes.finished(part, stand);
+        }
+        stand
     }
 
-    /// The latest stretches of its work.
-    pub fn stretches(&self) -> impl Iterator<Item = (u64, u64)> {
-        let stretches = self.timing.stretches().iter();
-        stretches.map(|&(from, until)| (self.crossing.outward(from), self.crossing.outward(until)))
+    /// Charges stretches of its work that have become known.
+    #[inline]
+    pub fn charge(&mut self, mut book: impl FnMut(u64, u64)) {
+        if let Some(notes) = &mut self.notes {
+            notes.charge(None);
+        }
+        for &(from, until) in self.timing.stretches() {
+            let (from, until) = (self.crossing.outward(from), self.crossing.outward(until));
+            if until > self.charged.1 {
+                self.charged = (from.max(self.charged.0), until);
+                book(self.charged.0, until);
+                if let Some(notes) = &mut self.notes {
+                    notes.charge(Some(self.charged));
+                }
+            }
+        }
     }
 }

@@ -95,7 +95,16 @@ impl Pce {
     /// Passes bytes through the engine; gives the cycles in which it has taken them and in which they stand at its output.
     #[inline]
     pub(super) fn through_engine(&mut self, secure: bool, bytes: u32, cycle: u64) -> (u64, u64) {
-        pass_engine(&self.meter, &mut self.engine, &mut self.engine_limit, secure, bytes, cycle)
+        let dates = pass_engine(&self.meter, &mut self.engine, &mut self.engine_limit, secure, bytes, cycle);
+        self.see_out();
+        dates
+    }
+
+    /// A write waits for what the engine has put out last.
+    fn see_out(&self) {
+        if let Some(notes) = self.engine.as_ref().and_then(Engine::notes) {
+            notes.see_out();
+        }
     }
 
     /// Passes a piece of a transfer to device memory on.
@@ -134,6 +143,7 @@ impl Pce {
         transfer.take_in(piece);
         let last = transfer.fed_all();
         if transfer.unwritten >= burst || last {
+            self.see_out();
             self.write_burst(number, out, last, now, ports);
         }
     }

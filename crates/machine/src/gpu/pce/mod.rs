@@ -38,6 +38,7 @@
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
 
+mod answers;
 mod aside;
 mod assembly;
 mod device;
@@ -88,6 +89,7 @@ use shared::EngineSide;
 use std::{cell::Cell, collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 
+pub use answers::{Answers, Call, Called};
 pub use aside::Place;
 pub use input::{EngineInput, MessageInput};
 pub use shared::EnginePorts;
@@ -179,9 +181,8 @@ pub struct Pce {
     engine: Option<Engine>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
-    /// Of the engine, and the last stretch of its work that is in it.
+    /// Of the engine.
     meter: Option<Meter>,
-    metered: (u64, u64),
     timeout: u64,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
@@ -247,7 +248,6 @@ impl Pce {
             engine: timing.map(|timing| Engine::new(timing, product, crossing)),
             engine_limit: Limit::Data,
             meter,
-            metered: (0, 0),
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -271,6 +271,27 @@ impl Pce {
     /// Why it gave up a transfer for the first time, if it did.
     pub const fn failure(&self) -> Option<&String> {
         self.failure.as_ref()
+    }
+
+    /// From here on it notes what its engine answers, if nobody else asks that engine, and it is one of AES-GCM: others have more calls.
+    pub fn note_answers(&mut self) {
+        let own = self.spec.shared.is_none() && matches!(self.spec.engine, Some(EngineSpec::Gcm(_)));
+        if let Some(engine) = self.engine.as_mut().filter(|_| own) {
+            engine.note_answers();
+        }
+    }
+
+    /// What it saw of its engine's answers, if they are noted and were not too many.
+    pub fn answers(&self) -> Option<Answers> {
+        self.engine.as_ref()?.notes()?.whole()
+    }
+
+    /// What the last burst in the engine waited for.
+    fn limit(&self) -> Limit {
+        if let Some(notes) = self.engine.as_ref().and_then(Engine::notes) {
+            notes.see_limit();
+        }
+        self.engine_limit
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.
@@ -338,13 +359,8 @@ impl Pce {
     /// Tells of the engine's work that has become known.
     #[inline]
     fn charge_engine(&mut self, cycle: u64) {
-        let (Some(engine), Some(meter)) = (&self.engine, &mut self.meter) else { return };
-        for (from, until) in engine.stretches() {
-            if until > self.metered.1 {
-                self.metered = (from.max(self.metered.0), until);
-                meter.book((cycle, self.metered.0), until, Activity::Idle);
-            }
-        }
+        let (Some(engine), Some(meter)) = (&mut self.engine, &mut self.meter) else { return };
+        engine.charge(|from, until| meter.book((cycle, from), until, Activity::Idle));
     }
 
     /// Frees what the engine has taken by now.
@@ -358,10 +374,12 @@ impl Pce {
 
     /// What it means that the read buffer has no room, and when it will have.
     fn buffer_full(&self) -> (Activity, u64) {
-        let stall = match self.engine_limit {
-            _ if self.engine_has_bytes() => Stall::EngineBusy,
-            _ if self.taken.is_empty() => Stall::ReadBuffer,
-            limit => Self::engine_stall(limit, Stall::ReadBuffer),
+        let stall = if self.engine_has_bytes() {
+            Stall::EngineBusy
+        } else if self.taken.is_empty() {
+            Stall::ReadBuffer
+        } else {
+            Self::engine_stall(self.limit(), Stall::ReadBuffer)
         };
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
     }
@@ -369,9 +387,10 @@ impl Pce {
     /// What a PCE is that has asked for all data, and until when: it waits for its engine to take what has come, or else is `otherwise`.
     fn opening(&self, otherwise: Activity) -> (Activity, u64) {
         let last = self.taken.len().checked_sub(1).and_then(|last| self.taken.get(last));
-        match (last, Self::engine_stall(self.engine_limit, Stall::ReadData)) {
-            (None, _) | (_, Stall::ReadData) => (otherwise, Wake::NEVER),
-            (Some(&(until, _)), stall) => (Activity::Stall(stall), until),
+        let Some(&(until, _)) = last else { return (otherwise, Wake::NEVER) };
+        match Self::engine_stall(self.limit(), Stall::ReadData) {
+            Stall::ReadData => (otherwise, Wake::NEVER),
+            stall => (Activity::Stall(stall), until),
         }
     }
 
@@ -391,11 +410,11 @@ impl Pce {
 
     /// What keeps bytes for host memory in the PCE: device memory, the engine or the link.
     fn outward_stall(&self, cycle: u64) -> Stall {
-        match (self.outbox.front(), self.engine_limit) {
-            (None, _) if self.engine_has_bytes() => Stall::EngineBusy,
-            (None, _) => Stall::ReadData,
-            (Some(write), limit) if write.0 > cycle => Self::engine_stall(limit, Stall::ReadData),
-            (Some(_), _) => Stall::LinkBusy,
+        match self.outbox.front() {
+            None if self.engine_has_bytes() => Stall::EngineBusy,
+            None => Stall::ReadData,
+            Some(write) if write.0 > cycle => Self::engine_stall(self.limit(), Stall::ReadData),
+            Some(_) => Stall::LinkBusy,
         }
     }
 

@@ -332,6 +332,7 @@ impl Program {
             kernel: Kernel::Skip,
             order: Order::Ascending,
             injections: Vec::new(),
+            answers: false,
         }
     }
 }
