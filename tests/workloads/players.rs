@@ -390,6 +390,30 @@ fn every_place_of_the_player_that_compares_dates_is_counted() {
     }
 }
 
+/// More buffers than the last-level cache has room for, beside the staging ring, which a copy finds fuller than the one before it did.
+#[test]
+fn buffers_that_drive_each_other_out_of_the_caches_are_as_slow_in_a_replay() {
+    let machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+    for (size, count) in [("3584 KiB", 30), ("3584 KiB", 40), ("1536 KiB", 90), ("7 MiB", 20)] {
+        let text = format!(
+            r#"machine = "h100-nvl-tdx"
+            summary = "uploads"
+            operations = [
+                {{ op = "repeat", count = {count}, index = "n", operations = [
+                    {{ op = "copy", direction = "h2d", size = "{size}", stream = "s", buffer = "b{{n}}" }},
+                ] }},
+                {{ op = "sync" }},
+            ]"#
+        );
+        let file = WorkloadFile::parse("uploads", text).unwrap();
+        let copies = sized(&file.copies, None).unwrap();
+        let found = both(&file.steps, &copies, &machine, true, Planted::Nothing);
+        let end = |of: fn(&Both) -> u64| found.iter().map(of).max().unwrap() as f64;
+        let apart = 100.0 * (end(|both| both.replay.1) / end(|both| both.run.1) - 1.0);
+        assert!(apart.abs() < 2.0, "{count} of {size}: {apart:+.2} %");
+    }
+}
+
 #[test]
 fn shipped_workloads_end_alike() {
     let mut outside = Vec::new();
@@ -409,11 +433,6 @@ fn shipped_workloads_end_alike() {
             let end = |of: fn(&Both) -> u64| found.iter().map(of).max().unwrap() as f64;
             let apart = 100.0 * (end(|both| both.replay.1) / end(|both| both.run.1) - 1.0);
             println!("{} {secure}: {apart:+.2} %", shipped.name);
-            if shipped.name == "y-plane" && secure {
-                // Missed, and not explained: 2 % were asked for.
-                assert!((-2.5..-2.0).contains(&apart), "the gap has changed: {apart:+.2} %");
-                continue;
-            }
             outside.extend((apart.abs() > 2.0).then(|| format!("{} {secure}: {apart:+.2} %", shipped.name)));
         }
     }

@@ -78,7 +78,7 @@ impl CopyTime {
 const WAIT: Femtos = Femtos(100_000_000_000_000);
 
 /// Copies of a request that stand for other buffers.
-const MOST_BESIDE: u64 = 32;
+const MOST_BESIDE: u64 = 128;
 
 /// How many copies there were, and how many simulations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]

@@ -91,9 +91,10 @@ fn keys(steps: &[WorkloadStep], copies: &[Copy], staging: u64) -> Vec<Option<Cop
         };
         let last = used.get(buffer).copied();
         let kib = |bytes: u64| u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
-        // Caches have taken in other buffers since, and as much of the staging ring.
+        // Caches have taken in other buffers since, and as much of the staging ring, of which what is warm has left one buffer's.
         let since = last.unwrap_or(all);
-        let beside = (kib(rounded(all - since + (all - since.max(begun)).min(staging))), kib(largest));
+        let passed = (all - since.max(begun)).min(staging).saturating_sub(largest);
+        let beside = (kib(rounded(all - since + passed)), kib(largest));
         all = all.saturating_add(copy.bytes);
         used.insert(*buffer, all);
         let (bytes, memory, pages) = (copy.bytes.max(1), copy.memory, last.map_or(*pages, |_| Pages::Warm));
