@@ -1,6 +1,10 @@
--- Dissects PCIe captures of sealsim in Wireshark and tshark: link type USER11, record header, TLP or DLLP.
+-- Dissects PCIe captures of sealsim in Wireshark and tshark: link type USER11, record header, TLP or DLLP. Completions lead to their requests and back, and
+-- what breaks a rule across packets stands in the tree and in tlp.fault, with the codes of crates/pcie/src/items/stream.rs: tag_in_use, unknown_tag,
+-- bytes_left, lower_address, rcb, answer, class, bcm. Its rules of the link (numbers, replays, credits) are those of `sealsim tlp decode --stream`.
 --
 --   tshark -X lua_script:sealsim_pcie.lua -r link.pcapng -Y 'pcie_record.upstream == 1 && tlp.kind == "MRd"'
+--   tshark -X lua_script:sealsim_pcie.lua -r link.pcapng -T fields -E separator=/s -e pcie_record.way -e pcie_record.packet |
+--       sealsim tlp decode --wire=gen1 --stream
 --   Wireshark: copy it to the folder of personal Lua plugins (Help > About > Folders).
 
 local record = Proto("pcie_record", "PCIe record")
@@ -21,6 +25,8 @@ r.bytes = ProtoField.uint16("pcie_record.bytes", "Bytes of the packet", base.DEC
 r.upstream = ProtoField.uint32("pcie_record.upstream", "Direction", base.DEC, directions, 0x10000000)
 r.speed = ProtoField.uint32("pcie_record.speed", "Speed", base.DEC, speeds, 0x300)
 r.width = ProtoField.uint32("pcie_record.width", "Width", base.DEC, widths, 0x7)
+r.way = ProtoField.string("pcie_record.way", "Way")
+r.packet = ProtoField.bytes("pcie_record.packet", "Packet with its symbols")
 
 local statuses = { [0] = "SC", [1] = "UR", [2] = "CRS", [4] = "CA" }
 local t = tlp.fields
@@ -42,6 +48,11 @@ t.payload = ProtoField.bytes("tlp.payload", "Payload")
 t.ecrc = ProtoField.uint32("tlp.ecrc", "ECRC", base.HEX)
 t.lcrc = ProtoField.uint32("tlp.lcrc", "LCRC", base.HEX)
 t.good = ProtoField.bool("tlp.lcrc_good", "LCRC is right")
+t.answers = ProtoField.framenum("tlp.request_in", "Answers the request in", base.NONE, frametype.REQUEST)
+t.answered = ProtoField.framenum("tlp.completion_in", "Answered in", base.NONE, frametype.RESPONSE)
+t.fault = ProtoField.string("tlp.fault", "Fault")
+local fault = ProtoExpert.new("tlp.fault.expert", "Against a rule across packets", expert.group.PROTOCOL, expert.severity.ERROR)
+tlp.experts = { fault }
 
 local d = dllp.fields
 d.kind = ProtoField.string("dllp.kind", "Kind")
@@ -83,7 +94,100 @@ end
 
 local kinds = {
     [0x00] = "MRd", [0x20] = "MRd", [0x40] = "MWr", [0x60] = "MWr", [0x0a] = "Cpl", [0x4a] = "CplD",
+    [0x01] = "MRdLk", [0x21] = "MRdLk", [0x0b] = "CplLk", [0x4b] = "CplDLk", [0x5b] = "DMWr", [0x7b] = "DMWr",
+    [0x02] = "IORd", [0x42] = "IOWr", [0x04] = "CfgRd0", [0x44] = "CfgWr0", [0x05] = "CfgRd1", [0x45] = "CfgWr1",
+    [0x4c] = "FetchAdd", [0x6c] = "FetchAdd", [0x4d] = "Swap", [0x6d] = "Swap", [0x4e] = "CAS", [0x6e] = "CAS",
 }
+
+-- Requests that are outstanding, by link, way, requester and tag; numbers by link and way, the one behind the newest and the one that the receiver takes next; what
+-- was found of each frame when it was first seen.
+local outstanding, numbers, found = {}, {}, {}
+
+function record.init()
+    outstanding, numbers, found = {}, {}, {}
+end
+
+-- Bytes that a request has returned, and the low bits of the first one's address.
+local function asks(kind, buffer, length)
+    if kind == "CAS" then return 2 * length, 0 end
+    if kind == "FetchAdd" or kind == "Swap" then return 4 * length, 0 end
+    if not kind:find("^MRd") then return 4, 0 end
+    local enables = bit.band(buffer(1, 1):uint(), 1) == 0 and buffer(7, 1):uint() or 0xff
+    local first, last = bit.band(enables, 0xf), bit.rshift(enables, 4)
+    if length == 1 then last = first end
+    local before, behind = 0, last == 0 and 3 or 0
+    while first ~= 0 and bit.band(bit.rshift(first, before), 1) == 0 do before = before + 1 end
+    while last ~= 0 and bit.band(bit.rshift(last, 3 - behind), 1) == 0 do behind = behind + 1 end
+    local at = bit.band(buffer:range(bit.band(buffer(0, 1):uint(), 0x20) ~= 0 and 12 or 8, 4):uint(), 0x7c)
+    return math.max(4 * length - before - behind, 1), at + before
+end
+
+-- Holds a completion against its request; takes away what it brings.
+local function answer(asked, kind, buffer, length, class)
+    local faults = {}
+    local function want(kept, code, text)
+        if not kept then faults[#faults + 1] = code .. ": " .. text end
+    end
+    local word, lower = buffer(6, 2):uint(), bit.band(buffer(11, 1):uint(), 0x7f)
+    local status, count = bit.rshift(word, 13), bit.band(word, 0xfff)
+    if count == 0 then count = 4096 end
+    local success, data = status == 0, kind:find("^CplD") ~= nil
+    local returns = not (asked.kind:find("Wr"))
+    local bytes = math.min(4 * length - asked.lower % 4, asked.left)
+    want(bit.band(word, 0x1000) == 0, "bcm", "BCM is set, which only a completer of PCI-X does")
+    want(class == asked.class, "class", "traffic class or attributes are not those of the " .. asked.kind)
+    want((kind:find("Lk$") ~= nil) == (asked.kind == "MRdLk") and (not success or data == returns) and (status ~= 2 or asked.kind:find("^Cfg")),
+        "answer", string.format("%s with status %d does not answer %s", kind, status, asked.kind))
+    if success then
+        want(count == asked.left, "bytes_left", string.format("%d bytes of %s are left, not %d", asked.left, asked.kind, count))
+        want(not data or length <= math.ceil((asked.left + asked.lower % 4) / 4), "bytes_left", "more data than is left")
+        want(lower == asked.lower, "lower_address", string.format("0x%02x is the lower address due, not 0x%02x", asked.lower, lower))
+        want(not data or bytes == asked.left or (asked.lower + bytes) % 64 == 0, "rcb", "a part of a read ends where no part may end")
+    end
+    asked.left, asked.lower = asked.left - bytes, (asked.lower + bytes) % 128
+    return faults, not success or not data or asked.left == 0
+end
+
+-- What a TLP that has not been seen yet says in view of those before it.
+local function pair(kind, buffer, length, tag, line, frame)
+    local class = bit.bor(bit.lshift(bit.band(buffer(1, 1):uint(), 0x74), 8), bit.band(buffer(2, 1):uint(), 0x30))
+    if kind:find("^Cpl") then
+        local key = string.format("%s %s %04x %d", line.link, line.back, buffer(8, 2):uint(), tag)
+        local asked = outstanding[key]
+        if not asked then return { faults = { "unknown_tag: no request with this tag is outstanding" } } end
+        local faults, last = answer(asked, kind, buffer, length, class)
+        found[asked.frame].answered = found[asked.frame].answered or frame
+        if last then outstanding[key] = nil end
+        return { faults = faults, answers = asked.frame }
+    end
+    if kind == "MWr" or kind:find("^0x") then return { faults = {} } end
+    local key = string.format("%s %s %04x %d", line.link, line.way, buffer(4, 2):uint(), tag)
+    local before = outstanding[key]
+    local left, lower = asks(kind, buffer, length)
+    outstanding[key] = { frame = frame, kind = kind, class = class, left = left, lower = lower }
+    return { faults = before and { "tag_in_use: the tag is that of a " .. before.kind .. " that is outstanding" } or {} }
+end
+
+local function is_before(one, other)
+    return (other - one - 1) % 4096 < 2048
+end
+
+-- Whether the receiver takes a TLP with this number, and has not before.
+local function takes(line, sequence)
+    local key = line.link .. line.way
+    local known = numbers[key] or { next = sequence, due = sequence }
+    numbers[key] = known
+    if not is_before(sequence, known.next) then known.next = (sequence + 1) % 4096 end
+    if sequence ~= known.due then return false end
+    known.due = (sequence + 1) % 4096
+    return true
+end
+
+-- An Ack or Nak says what the other end has sent and this one has, even where the capture lacks it.
+local function acknowledge(line, sequence)
+    local known, behind = numbers[line.link .. line.back], (sequence + 1) % 4096
+    if known and is_before(sequence, known.next) and is_before(known.due, behind) then known.due = behind end
+end
 
 local function request(buffer, tree, long)
     tree:add(t.requester, buffer(4, 2))
@@ -106,7 +210,7 @@ local function completion(buffer, tree)
     return string.format("%d left", bit.band(buffer(6, 2):uint(), 0xfff))
 end
 
-function tlp.dissector(all, pinfo, root)
+local function dissect_tlp(all, pinfo, root, line)
     local tree = root:add(tlp, all())
     tree:add(t.sequence, all(0, 2))
     local size = all:len()
@@ -116,9 +220,9 @@ function tlp.dissector(all, pinfo, root)
     tree:add(t.class, buffer(1, 1))
     tree:add(t.digest, buffer(2, 1))
     local length = bit.band(buffer(2, 2):uint(), 0x3ff)
-    if length == 0 and kind ~= "Cpl" then length = 1024 end
+    if length == 0 and not kind:find("^Cpl[L]?k?$") then length = 1024 end
     tree:add(t.length, buffer(2, 2), length)
-    local is_completion = kind == "Cpl" or kind == "CplD"
+    local is_completion = kind:find("^Cpl") ~= nil
     local low = buffer(is_completion and 10 or 6, 1)
     local high = buffer(1, 1):uint()
     local tag = low:uint() + bit.band(bit.rshift(high, 3), 1) * 256 + bit.rshift(high, 7) * 512
@@ -136,8 +240,19 @@ function tlp.dissector(all, pinfo, root)
     covered:set_index(0, bit.band(covered:get_index(0), 0x0f))
     local good = unsigned(crc(crc32_rows, 0xffffffff, covered)) == sent:le_uint()
     tree:add(t.good, sent, good)
+    if good and not found[pinfo.number] then
+        local taken = takes(line, bit.band(all(0, 2):uint(), 0xfff))
+        found[pinfo.number] = taken and pair(kind, buffer, length, tag, line, pinfo.number) or { faults = {} }
+    end
+    local seen = found[pinfo.number] or { faults = {} }
+    if seen.answers then tree:add(t.answers, seen.answers):set_generated() end
+    if seen.answered then tree:add(t.answered, seen.answered):set_generated() end
+    for _, text in ipairs(seen.faults) do
+        tree:add(t.fault, text):set_generated():add_proto_expert_info(fault, text)
+    end
+    about = about .. (good and "" or ", LCRC is wrong") .. (seen.faults[1] and ", " .. seen.faults[1] or "")
     pinfo.cols.protocol = "TLP"
-    pinfo.cols.info = string.format("%s %d DW, tag %d, %s%s", kind, length, tag, about, good and "" or ", LCRC is wrong")
+    pinfo.cols.info = string.format("%s %d DW, tag %d, %s", kind, length, tag, about)
 end
 
 local phases = { [0x40] = "InitFC1", [0xc0] = "InitFC2", [0x80] = "UpdateFC" }
@@ -151,7 +266,7 @@ local function dllp_kind(first)
     return string.format("0x%02x", first), nil
 end
 
-function dllp.dissector(buffer, pinfo, root)
+local function dissect_dllp(buffer, pinfo, root, line)
     local tree = root:add(dllp, buffer())
     local kind, sequenced = dllp_kind(buffer(0, 1):uint())
     tree:add(d.kind, buffer(0, 1), kind)
@@ -168,8 +283,18 @@ function dllp.dissector(buffer, pinfo, root)
     tree:add_le(d.crc, buffer(4, 2))
     local good = crc(crc16_rows, 0xffff, buffer(0, 4):bytes()) == buffer(4, 2):le_uint()
     tree:add(d.good, buffer(4, 2), good)
+    if good and sequenced and not pinfo.visited then acknowledge(line, bit.band(buffer(2, 2):uint(), 0xfff)) end
     pinfo.cols.protocol = "DLLP"
     pinfo.cols.info = kind .. about .. (good and "" or ", CRC is wrong")
+end
+
+-- The link that a frame was seen on: the name of its interface without the way.
+local interface = Field.new("frame.interface_name")
+
+local function line_of(upstream)
+    local name = interface()
+    local link = name and tostring(name.value):gsub("%.[dh]2[dh]$", "") or ""
+    return { link = link, way = upstream and "<" or ">", back = upstream and ">" or "<" }
 end
 
 function record.dissector(buffer, pinfo, root)
@@ -187,8 +312,11 @@ function record.dissector(buffer, pinfo, root)
     local packet = buffer(HEADER + 1, buffer:len() - HEADER - 2):tvb()
     local start, finish = buffer(HEADER, 1):uint(), buffer(buffer:len() - 1, 1):uint()
     if finish ~= FINISH then return 0 end
-    if start == STP then tlp.dissector(packet, pinfo, root) end
-    if start == SDP then dllp.dissector(packet, pinfo, root) end
+    local line = line_of(upstream)
+    tree:add(r.way, buffer(16, 4), line.way)
+    tree:add(r.packet, buffer(HEADER))
+    if start == STP then dissect_tlp(packet, pinfo, root, line) end
+    if start == SDP then dissect_dllp(packet, pinfo, root, line) end
     return buffer:len()
 end
 
