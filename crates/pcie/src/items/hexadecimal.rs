@@ -36,11 +36,12 @@ fn offset(line: &str) -> Option<(u64, &str, &str)> {
 fn is_dump(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some((start, digits, rest)) = lines.next().and_then(offset) else { return false };
-    let is_bytes = |token: &&str| token.len() % 2 == 0 && token.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_bytes = |token: &&str| token.len().is_multiple_of(2) && token.bytes().all(|digit| digit.is_ascii_hexdigit());
     let bytes: Vec<_> = rest.split_whitespace().skip_while(|token| *token == ":").take_while(is_bytes).collect();
     let on_line: u64 = bytes.iter().map(|token| token.len() as u64 / 2).sum();
-    let counts = on_line > 0 && lines.next().and_then(offset).is_some_and(|(next, ..)| next == start + on_line);
-    let zero = start == 0 && (digits.len() % 2 == 1 || bytes.first().is_some_and(|token| token.len() == 2));
+    let counts =
+        on_line > 0 && lines.next().and_then(offset).is_some_and(|(next, ..)| start.checked_add(on_line) == Some(next));
+    let zero = start == 0 && (!digits.len().is_multiple_of(2) || bytes.first().is_some_and(|token| token.len() == 2));
     rest.starts_with(':') || counts || zero
 }
 
@@ -116,9 +117,14 @@ mod tests {
         ] {
             assert_eq!(parse(dump).unwrap_err().fault, HexFault::Dump, "{dump}");
         }
-        for (data, bytes) in
-            [("00000000 00000001", 8), ("0000 4a00", 4), ("00 00 00 00 4a", 5), ("0000,00", 3), ("4a00:0001 00", 5)]
-        {
+        for (data, bytes) in [
+            ("00000000 00000001", 8),
+            ("0000 4a00", 4),
+            ("00 00 00 00 4a", 5),
+            ("0000,00", 3),
+            ("4a00:0001 00", 5),
+            ("ffffffffffffffff 00\nffffffff 00", 14),
+        ] {
             assert_eq!(parse(data).map(|read| read.len()), Ok(bytes), "{data}");
         }
     }
