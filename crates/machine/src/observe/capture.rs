@@ -51,6 +51,9 @@ const END: u8 = 0xfd;
 /// Packets that wait for those of the other direction that arrive before them: more than there can be in progress.
 const WAITING: usize = 1 << 16;
 
+/// Which link a channel of a path belongs to, if any.
+pub type Links = Box<dyn Fn(&str) -> Option<LinkSpec>>;
+
 #[derive(Debug)]
 struct Interface {
     channel: usize,
@@ -70,7 +73,7 @@ struct Packet {
 pub struct Capture {
     file: RecordFile,
     window: Window,
-    links: Box<dyn Fn(&str) -> Option<LinkSpec>>,
+    links: Links,
     interfaces: Vec<Interface>,
     waiting: BinaryHeap<Reverse<Packet>>,
     heard: u64,
@@ -82,8 +85,8 @@ pub struct Capture {
 const IN_MEMORY: &str = "a block in memory";
 
 impl Capture {
-    /// Writes to `file` what arrives in a window. `links` says which link a channel of this path belongs to.
-    pub fn new(file: RecordFile, window: Window, links: Box<dyn Fn(&str) -> Option<LinkSpec>>) -> Self {
+    /// Writes to `file` what arrives in a window.
+    pub fn new(file: RecordFile, window: Window, links: Links) -> Self {
         let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
