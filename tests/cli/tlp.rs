@@ -1,6 +1,8 @@
 //! `sealsim tlp` as a process: exit statuses and pipes.
 
+use serde_json::Value as Json;
 use std::{
+    collections::BTreeSet,
     io::Write,
     process::{Command, Output, Stdio},
 };
@@ -227,11 +229,10 @@ fn a_stream_is_checked_across_its_packets() {
     assert_eq!((wrong.status.code(), text(&wrong.stderr).contains("line 2")), (Some(2), true));
 }
 
-/// The packets of a capture, a line each with its way; the first lines are the InitFCs, which come before any run.
-fn packets(capture: &[u8], credits: &str) -> Vec<String> {
+/// The packets of a capture, a line each with its way.
+fn packets(capture: &[u8]) -> Vec<String> {
     let number = |at: usize| u32::from_le_bytes(capture[at..at + 4].try_into().unwrap()) as usize;
-    let mut lines: Vec<_> = credits.lines().flat_map(|line| [format!("> {line}"), format!("< {line}")]).collect();
-    let mut at = 0;
+    let (mut lines, mut at) = (Vec::new(), 0);
     while at < capture.len() {
         if number(at) == 6 {
             let record = &capture[at + 28..at + 28 + number(at + 20)];
@@ -243,48 +244,109 @@ fn packets(capture: &[u8], credits: &str) -> Vec<String> {
     lines
 }
 
-#[test]
-fn captures_of_random_machines_keep_the_rules_and_a_packet_that_is_lost_breaks_them() {
-    let credits = r#"{"kind":"dllp","fields":{"type":"INIT_FC1_P","hdr_scale":"SF1","hdr_fc":127,"data_scale":"SF1","data_fc":2047}}
-        {"kind":"dllp","fields":{"type":"INIT_FC1_NP","hdr_scale":"SF1","hdr_fc":127,"data_scale":"SF1","data_fc":127}}"#;
-    let credits = text(&sealsim(&["tlp", "encode", "--wire=gen1"], credits.as_bytes()).stdout);
-    assert_eq!(credits.lines().count(), 2);
+/// What is wrong with the packets of a capture, by code.
+fn wrong(lines: &[String]) -> BTreeSet<String> {
+    let arguments = ["tlp", "decode", "--wire=gen1", "--stream", "--format", "json"];
+    let output = sealsim(&arguments, lines.join("\n").as_bytes());
+    let items = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Json>>();
+    assert_eq!(items.len(), lines.len(), "{}", text(&output.stderr));
+    let problems = items.iter().flat_map(|item| item["problems"].as_array().into_iter().flatten());
+    problems.map(|problem| problem["code"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Draws from lists, the same each time.
+struct Choices(u64);
+
+impl Choices {
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        choices[(self.0 >> 33) as usize % choices.len()]
+    }
+}
+
+fn capture(more: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.pcapng").display().to_string();
-    let mut draw = 65_u64;
-    let mut choose = |choices: &[&'static str]| {
-        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        choices[(draw >> 33) as usize % choices.len()]
-    };
+    let output = sealsim(&[&["run", "h100-nvl-tdx", "--capture", &file], more].concat(), b"");
+    assert_eq!(output.status.code(), Some(0), "{more:?}: {}", text(&output.stderr));
+    packets(&std::fs::read(&file).unwrap())
+}
+
+#[test]
+fn captures_of_random_machines_keep_the_rules_and_a_packet_that_is_lost_breaks_them() {
+    let mut choices = Choices(65);
     for _ in 0..12 {
-        let copy = choose(&["h2d:70000", "d2h:70000", "h2d:1,d2h:5000", "h2d:33333,d2h:33333"]);
-        let design = choose(&["direct-in-place", "hold", "inline-tags", "staged", "off"]);
-        let sizes = choose(&["128 B", "256 B", "512 B"]);
-        let settings = [
-            format!("link.max_payload={sizes}"),
-            format!("root_complex.completion_payload={}", choose(&["64 B", "128 B"])),
-            format!("link.max_read_request={}", choose(&["128 B", "512 B", "4 KiB"])),
-            format!("link.read_tags={}", choose(&["32", "256", "768"])),
-            format!("link.ecrc={}", choose(&["true", "false"])),
-        ];
-        let mut run = vec!["run", "h100-nvl-tdx", "--design", design, "--capture", &file];
+        let copy = choices.of(&["h2d:70000", "d2h:70000", "h2d:1,d2h:5000", "h2d:33333,d2h:33333"]);
+        let mut run = vec!["--design", choices.of(&["direct-in-place", "hold", "inline-tags", "staged", "off"])];
         copy.split(',').for_each(|copy| run.extend(["--copy", copy]));
+        let settings = [
+            ("link.max_payload", &["128 B", "256 B", "512 B"][..]),
+            ("root_complex.completion_payload", &["64 B", "128 B"]),
+            ("link.max_read_request", &["128 B", "512 B", "4 KiB"]),
+            ("link.read_tags", &["32", "256", "768"]),
+            ("link.ecrc", &["true", "false"]),
+            ("link.host_credits.posted_headers", &["0", "3", "127", "600"]),
+            ("link.host_credits.posted_data", &["0", "64", "2047", "9000"]),
+            ("link.host_credits.non_posted_headers", &["0", "2", "127", "2032"]),
+            ("link.gpu_credits.completion_headers", &["0", "40", "200"]),
+            ("link.gpu_credits.completion_data", &["0", "320", "5000"]),
+        ];
+        let settings = settings.map(|(path, values)| format!("{path}={}", choices.of(values)));
         settings.iter().for_each(|setting| run.extend(["--set", setting]));
-        let output = sealsim(&run, b"");
-        assert_eq!(output.status.code(), Some(0), "{run:?}: {}", text(&output.stderr));
-        let lines = packets(&std::fs::read(&file).unwrap(), &credits);
-        let judge =
-            |lines: &[String]| sealsim(&["tlp", "decode", "--wire=gen1", "--stream"], lines.join("\n").as_bytes());
-        let output = judge(&lines);
-        let wrong = text(&output.stdout).lines().find(|line| line.contains("error")).map(str::to_owned);
-        assert_eq!((output.status.code(), wrong), (Some(0), None), "{run:?}: {}", text(&output.stderr));
+        let lines = capture(&run);
+        assert_eq!(wrong(&lines), BTreeSet::new(), "{run:?}");
         // The first of each way may have any number.
         let ways: Vec<_> = lines.iter().map(|line| &line[..4]).collect();
         let later = |&place: &usize| ways[place].ends_with("fb") && ways[..place].contains(&ways[place]);
         let tlps: Vec<_> = (0..lines.len()).filter(later).collect();
         for place in [tlps[0], tlps[tlps.len() / 2], tlps[tlps.len() - 3]] {
             let lost = [&lines[..place], &lines[place + 1..]].concat();
-            assert_eq!(judge(&lost).status.code(), Some(1), "{run:?}: without {}", lines[place]);
+            assert_ne!(wrong(&lost), BTreeSet::new(), "{run:?}: without {}", lines[place]);
+        }
+    }
+}
+
+/// The InitFCs are those of a port that gives one credit fewer than the run's port had.
+#[test]
+fn a_port_with_one_credit_more_than_it_was_given_is_found() {
+    // A TLP of 256 bytes takes 16 data credits.
+    let (headers, data) = ([2, 3, 5], [31, 47, 63]);
+    for (copy, pool, fewer) in [
+        ("d2h:70000", "host_credits.posted_headers", headers),
+        ("d2h:70000", "host_credits.posted_data", data),
+        ("h2d:70000", "host_credits.non_posted_headers", headers),
+        ("h2d:70000", "gpu_credits.completion_headers", headers),
+        ("h2d:70000", "gpu_credits.completion_data", data),
+    ] {
+        let with = |credits: usize| capture(&["--copy", copy, "--set", &format!("link.{pool}={credits}")]);
+        let is_init = |line: &String| line[2..].starts_with("5c") && "456cde".contains(&line[4..5]);
+        for credits in fewer {
+            let (fewer, more) = (with(credits), with(credits + 1));
+            let (init, rest) = (&fewer[..12], &more[12..]);
+            assert!(init.iter().all(is_init) && !rest.iter().any(is_init), "{init:?}");
+            // An idle link repeats what it has given.
+            let begun = rest.iter().position(|line| line[2..].starts_with("fb")).unwrap();
+            let rest = &rest[begun..];
+            assert_eq!(wrong(&more), BTreeSet::new(), "{pool}={credits}");
+            assert_eq!(wrong(&[init, rest].concat()), ["credits".to_owned()].into(), "{pool}={credits}");
+        }
+    }
+}
+
+/// What a fault of the link leads to, a Nak and a replay or Recovery, keeps the rules.
+#[test]
+fn a_fault_of_the_link_is_told_and_nothing_else_is() {
+    for (fault, told) in [
+        ("flip:tlp=40", &["lcrc"][..]),
+        ("flip_token:tlp=33", &[]),
+        ("drop:tlp=21", &["sequence_gap"]),
+        ("drop:dllp=9", &[]),
+        ("flip:dllp=5", &["reserved_type"]),
+    ] {
+        for way in ["h2d", "d2h"] {
+            let inject = format!("link.{way}.{fault}");
+            let lines = capture(&["--copy", "h2d:70000", "--copy", "d2h:70000", "--inject", &inject]);
+            assert_eq!(wrong(&lines), told.iter().copied().map(str::to_owned).collect(), "{inject}");
         }
     }
 }

@@ -47,10 +47,11 @@ def main():
             payload[way] += len(packet["tlp.payload"]) // 2
         else:
             assert packet["dllp.crc_good"] in {"1", "True"}, packet
-            counts[way, "dllps"] += 1
+            # Those of initialisation come before all that is simulated.
+            counts[way, "init" if packet["dllp.kind"].startswith("InitFC") else "dllps"] += 1
     for way in ["h2d", "d2h"]:
         link = report["link"][way]
-        expected = {"tlps": link["tlps"], "dllps": link["dllps"]}
+        expected = {"tlps": link["tlps"], "dllps": link["dllps"], "init": 6}
         found = {name: counts[way, name] for name in expected}
         assert found == expected, f"{way}: {found} against {expected}"
         assert payload[way] >= link["payload_bytes"] > 0, f"{way}: {payload[way]} B"

@@ -71,9 +71,13 @@ fn each_rule_of_pairing_is_broken_and_found_in_its_place() {
         (vec![read, answer[0], with(answer[1], "byte_count", 64)], 2, "bytes_left"),
         (vec![read, with(answer[0], "byte_count", 699), answer[1]], 1, "bytes_left"),
         (vec![swap, with(swapped, "byte_count", 12)], 1, "bytes_left"),
+        (vec![swap, with(swapped, "length_dw", 3)], 1, "bytes_left"),
+        (vec![read, answer[0], answer[1], with(answer[2], "length_dw", 49)], 3, "bytes_left"),
         (vec![read, with(answer[0], "lower_address", 0)], 1, "lower_address"),
         (vec![read, answer[0], with(answer[1], "lower_address", 0x40)], 2, "lower_address"),
         (vec![swap, with(swapped, "lower_address", 8)], 1, "lower_address"),
+        (vec![read, with(answer[0], "length_dw", 62)], 1, "rcb"),
+        (vec![read, answer[0], with(answer[1], "length_dw", 63)], 2, "rcb"),
         (vec![read, with(answer[0], "tag", 6)], 1, "unknown_tag"),
         (vec![written, done, done], 2, "unknown_tag"),
         (vec![read, with(answer[0], "requester_id", 0x200)], 1, "unknown_tag"),
@@ -97,10 +101,11 @@ fn each_rule_of_pairing_is_broken_and_found_in_its_place() {
     assert_eq!(found(&[read, with(done, "status", 1).with(&[("tag", 5)]), read]), []);
 }
 
-/// Frames as `encode` makes them, with the way of each.
+/// Frames as `encode` makes them, with the way of each. `!` before one damages its LCRC.
 fn framed(frames: &[(Way, &str)]) -> Vec<(Option<Way>, Item)> {
     let one = |&(way, json): &(Way, &str)| {
-        let bytes = write(json, Form::Wire).unwrap().concat();
+        let mut bytes = write(json.trim_start_matches('!'), Form::Wire).unwrap().concat();
+        *bytes.last_mut().unwrap() ^= u8::from(json.starts_with('!'));
         read(&bytes, Form::Wire).into_iter().map(move |item| (Some(way), item)).collect::<Vec<_>>()
     };
     frames.iter().flat_map(one).collect()
@@ -118,10 +123,13 @@ fn sequence_numbers_replays_acks_and_credits_are_followed_each_way() {
     let [first, second, other, third, wrapped] =
         [write(4094, 0), write(4095, 64), write(4095, 128), write(1, 0), write(0, 0)];
     let (ack, early) = (dllp("ACK", "\"seq\":4095"), dllp("NAK", "\"seq\":2"));
+    let (ack_first, ack_wrapped) = (dllp("ACK", "\"seq\":4094"), dllp("ACK", "\"seq\":0"));
+    let damaged = format!("!{second}");
     let given = |kind, headers| dllp(kind, &format!("\"vc\":0,\"hdr_fc\":{headers},\"data_fc\":16"));
     let (init, more) = (given("INIT_FC1_P", 2), given("UPDATE_FC_P", 3));
     for (frames, expected) in [
         (vec![(There, &first), (There, &second), (Back, &ack), (There, &second), (There, &wrapped)], None),
+        (vec![(There, &first), (There, &damaged), (There, &wrapped), (There, &second)], Some((1, "lcrc"))),
         (vec![(There, &first), (Back, &third), (There, &second)], None),
         (vec![(There, &first), (There, &third)], Some((1, "sequence_gap"))),
         (vec![(There, &second), (There, &third)], Some((1, "sequence_gap"))),
@@ -129,6 +137,15 @@ fn sequence_numbers_replays_acks_and_credits_are_followed_each_way() {
         (vec![(There, &first), (There, &second), (There, &other)], Some((2, "replay"))),
         (vec![(There, &second), (There, &wrapped), (There, &other)], Some((2, "replay"))),
         (vec![(There, &other), (There, &second)], Some((1, "replay"))),
+        (
+            vec![(There, &first), (Back, &ack_first), (There, &second), (There, &wrapped), (There, &wrapped)],
+            Some((4, "replay_order")),
+        ),
+        (
+            vec![(There, &second), (There, &wrapped), (Back, &ack_first), (There, &second), (There, &third)],
+            Some((4, "replay_order")),
+        ),
+        (vec![(There, &second), (There, &wrapped), (There, &second), (Back, &ack_wrapped), (There, &third)], None),
         (vec![(There, &second), (Back, &early)], Some((1, "ack_unsent"))),
         (vec![(There, &first), (Back, &ack)], Some((1, "ack_unsent"))),
         (vec![(Back, &first), (There, &ack)], Some((1, "ack_unsent"))),
@@ -145,6 +162,27 @@ fn sequence_numbers_replays_acks_and_credits_are_followed_each_way() {
         let found: Vec<_> = codes(framed(&frames));
         assert_eq!(found.first().map(|(place, code)| (*place, code.as_str())), expected, "{frames:?}");
     }
+}
+
+/// The receiver drops what is damaged and all behind it until that comes again.
+#[test]
+fn a_tlp_that_is_damaged_and_sent_again_breaks_no_other_rule() {
+    let read = |seq: u16, tag: u16| {
+        format!(
+            r#"{{"kind":"tlp","seq":{seq},"payload":"","fields":{{"fmt":0,"type":0,"length_dw":1,"address":0,"first_be":15,"last_be":0,"tag":{tag}}}}}"#
+        )
+    };
+    let nak = r#"{"kind":"dllp","fields":{"type":"NAK","seq":4}}"#;
+    let [before, lost, behind] = [read(4, 1), read(5, 2), read(6, 3)];
+    let (damaged, again) = (format!("!{lost}"), read(7, 3));
+    let ways = [&before, &damaged, &behind, &lost, &behind, &again].map(|frame| (Way::There, frame.as_str()));
+    let replayed = [&ways[..3], &[(Way::Back, nak)], &ways[3..]].concat();
+    let expected = |place| vec![(1, "lcrc".to_owned()), (place, "tag_in_use".to_owned())];
+    assert_eq!(codes(framed(&replayed)), expected(6));
+    let one_way = framed(&ways).into_iter().map(|(_, item)| (None, item));
+    assert_eq!(codes(one_way.collect()), vec![(1, "lcrc".to_owned())]);
+    let skipped = [&replayed[..4], &replayed[5..]].concat();
+    assert_eq!(codes(framed(&skipped))[1], (4, "replay_order".to_owned()));
 }
 
 #[test]

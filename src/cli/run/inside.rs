@@ -7,7 +7,7 @@ use crate::{
     files::RecordFile,
     observe::{
         Listeners, Window,
-        capture::{Capture, Lanes},
+        capture::Capture,
         events::EventLog,
         messages::{Message, Tracker},
         path::Recorder,
@@ -15,7 +15,7 @@ use crate::{
         waves::Waves,
     },
     sim::{Listener, SharedListener},
-    system::{DataMode, Outcome, engine_of},
+    system::{DataMode, Outcome, engine_of, link_of},
     workload::direction_name,
 };
 use clap::Args;
@@ -114,10 +114,7 @@ impl InsideArguments {
             )));
         }
         let (machine, engines) = (machine.clone(), machine.clone());
-        let lanes = move |path: &str| {
-            let link = machine.of_gpu(link_of(path)).link;
-            Lanes { generation: link.generation, lanes: link.lanes }
-        };
+        let links = move |path: &str| link_of(&machine, path);
         let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
         let waves = self.waves.as_ref().map(|target| Waves::create(&target.path, target.window)).transpose();
         let waves = waves.map_err(|error| Failure::InputOutput(miette!("output {error}")))?;
@@ -128,7 +125,7 @@ impl InsideArguments {
             DataMode::Exact => waves.with_engines(Box::new(engine), message),
             DataMode::None => waves,
         });
-        let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
+        let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(links)));
         let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
         Ok(Some(Inside {
             trace: shared(trace),
@@ -140,13 +137,6 @@ impl InsideArguments {
             waves_message: self.waves_message,
         }))
     }
-}
-
-/// The GPU whose link a path names first.
-fn link_of(path: &str) -> usize {
-    let digits: String = path.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-    let is_numbered = path.starts_with("link") && !path.starts_with("link.");
-    if is_numbered { digits.parse().unwrap_or(0) } else { 0 }
 }
 
 fn file(target: Option<&Target>) -> Result<Option<(RecordFile, Window)>, Failure> {
@@ -261,10 +251,5 @@ mod tests {
         for wrong in ["@1us..2us", "a@2us..1us", "a@1..2"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_link_is_that_of_the_gpu_in_its_path() {
-        assert_eq!(["link.h2d", "link3.d2h", "switch1.h2d"].map(link_of), [0, 3, 0]);
     }
 }

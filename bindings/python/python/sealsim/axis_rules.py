@@ -1,10 +1,10 @@
-"""What AXI4-Stream asks of whoever drives a stream, as far as a monitor sees it. Clauses are those of ARM IHI 0051A; names of what has no value are those of
-ARM's protocol checker (DUI 0534).
+"""What AXI4-Stream asks of whoever drives a stream, as far as a monitor sees it. Clauses are those of ARM IHI 0051A, each as SVA-AXI4-FVIP (38543ef) quotes it
+with its page; names of what has no value are those of ARM's protocol checker (DUI 0534).
 
 | rule | clause |
 | --- | --- |
-| valid is low in reset, and at the first edge after it | 2.7.2 |
-| valid, once high, stays so until its beat is taken; meanwhile no pin changes that counts | 2.2.1 |
+| valid is low in reset, and at the first edge after it | 2.7.2, figure 2-4 |
+| valid, once high, stays so until its beat is taken; meanwhile no pin changes that counts | 2.2.1, figure 2-1 |
 | strb is low where keep is low | 2.4.3, table 2-2 |
 | no pin that counts is X or Z: valid outside reset, the others while it is high | ERRM_..._X |
 | the packet is ended by last, on its last byte or on null beats behind it (``Check``) | 2.5 |

@@ -37,9 +37,6 @@ def one_of(parts: Iterable[str], text: str) -> Stage:
     return Stage(several[0], text) if len(several) == 1 else Stage(None, text, several)
 
 
-UNKNOWN_TEXT = "AES of this counter block, or its key"
-
-
 def of_text(
     software: AesGcm, iv: bytes, given: bytes, right: bytes, number: int, block: bytes, others: tuple[bytes, ...] = ()
 ) -> Stage:
@@ -58,7 +55,7 @@ def of_text(
     if len(same) >= len(got) // 2 and len(got) > 3:
         wrong = [place for place in range(len(got)) if place not in same]
         return one_of(("text", "AES"), f"only bytes {', '.join(map(str, wrong))} of the block differ: the way behind the keystream")
-    return one_of(("AES", "key", "counter", "text", "control"), f"{UNKNOWN_TEXT}: {bits} of {8 * len(got)} bits differ")
+    return one_of(("AES", "key", "counter", "text", "control"), f"AES of this counter block, or its key: {bits} of {8 * len(got)} bits differ")
 
 
 def exactly(
@@ -207,7 +204,10 @@ def keys_like(key: bytes) -> list[tuple[str, bytes]]:
     """Keys that a slip would make of a key."""
     bits, number = 8 * len(key), int.from_bytes(key, "big")
     flipped = [(f"bit {bits - 1 - place} of it is wrong", (number ^ 1 << place).to_bytes(len(key), "big")) for place in range(bits)]
-    return [*([("it is zero", bytes(len(key)))] if number else []), *rewired(key), *flipped]
+    half = len(key) // 2
+    loaded = [("it is zero", bytes(len(key))), ("its first half is zero", bytes(half) + key[half:]), ("its second half is zero", key[:half] + bytes(half))]
+    held = [(name, other) for name, other in (*loaded, ("each bit of it is one", b"\xff" * len(key))) if other != key]
+    return [*held, *rewired(key), *flipped]
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import evidence, gf
-from .diagnosis import ADDING, LENGTHS_ZERO, MASK_ALONE, NEAR, UNKNOWN_TEXT, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
+from .diagnosis import ADDING, LENGTHS_ZERO, MASK_ALONE, NEAR, Stage, deciphered, exactly, keys_like, of_tag, of_text, one_of, resembles, weight
 from .evidence import ENOUGH, tag_with
 from .software import BLOCK, AesGcm, length_block, padded, xor
 
@@ -87,7 +87,7 @@ def explain(seen: list[Seen], strays: list[tuple[str, str]]) -> Stage:
         # Each block came in its place: where one is wrong, that says more than a tag or a pin does.
         whole = all(what != "text" for what, _ in strays) and not any(one.short for one in seen)
         found = explain(seen, []) if whole and (text or any(one.text_unknown for one in seen)) else UNKNOWN
-        return found._replace(text=f"{found.text}; {strays[0][1]}") if _parts(found) and UNKNOWN_TEXT not in found.text else lost
+        return found._replace(text=f"{found.text}; {strays[0][1]}") if _parts(found) else lost
     if any(one.unknown for one in seen):
         return _of_some_unknown(seen)
     if text:

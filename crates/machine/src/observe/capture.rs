@@ -9,6 +9,8 @@
 //! Each direction of each link is an interface of link type USER11 (158), with nanoseconds. A packet is the record of a protocol analyser: 20 bytes,
 //! little endian, then the packet between the framing symbols of 8b/10b, which distinguish TLPs (0xfb) from DLLPs (0x5c) whatever the link itself uses.
 //!
+//! A capture from time zero begins with the InitFC DLLPs of both ends, which are exchanged before.
+//!
 //! | bytes | field |
 //! | --- | --- |
 //! | 0..4 | number of the record, from 0 |
@@ -20,7 +22,10 @@
 use super::Window;
 use crate::{
     files::RecordFile,
-    pcie::port::{Frame, PacketBytes},
+    pcie::{
+        port::{Frame, PacketBytes, initialisation},
+        spec::LinkSpec,
+    },
     sim::{ChannelTransfer, Listener, Place, Places},
     units::Femtos,
 };
@@ -46,19 +51,14 @@ const END: u8 = 0xfd;
 /// Packets that wait for those of the other direction that arrive before them: more than there can be in progress.
 const WAITING: usize = 1 << 16;
 
-/// Speed and width of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lanes {
-    /// Generation, from 1.
-    pub generation: u32,
-    pub lanes: u32,
-}
+/// Which link a channel of a path belongs to, if any.
+pub type Links = Box<dyn Fn(&str) -> Option<LinkSpec>>;
 
 #[derive(Debug)]
 struct Interface {
     channel: usize,
-    path: String,
-    lanes: Lanes,
+    /// What records say of it.
+    flags: u32,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ struct Packet {
 pub struct Capture {
     file: RecordFile,
     window: Window,
-    lanes: Box<dyn Fn(&str) -> Lanes>,
+    links: Links,
     interfaces: Vec<Interface>,
     waiting: BinaryHeap<Reverse<Packet>>,
     heard: u64,
@@ -85,8 +85,8 @@ pub struct Capture {
 const IN_MEMORY: &str = "a block in memory";
 
 impl Capture {
-    /// Writes to `file` what arrives in a window. `lanes` says speed and width of the link that a channel of this path belongs to.
-    pub fn new(file: RecordFile, window: Window, lanes: Box<dyn Fn(&str) -> Lanes>) -> Self {
+    /// Writes to `file` what arrives in a window.
+    pub fn new(file: RecordFile, window: Window, links: Links) -> Self {
         let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
@@ -95,7 +95,7 @@ impl Capture {
         };
         let writer = PcapNgWriter::with_section_header(Vec::new(), section).expect(IN_MEMORY);
         let (interfaces, waiting) = (Vec::new(), BinaryHeap::new());
-        Self { file, window, lanes, interfaces, waiting, heard: 0, records: 0, writer }
+        Self { file, window, links, interfaces, waiting, heard: 0, records: 0, writer }
     }
 
     /// Whether the file cannot be written any more.
@@ -111,9 +111,20 @@ impl Capture {
         self.file.close().map(|()| self.records)
     }
 
+    /// Keeps a packet until those that arrive before it are written.
+    fn keep(&mut self, date: Femtos, interface: usize, packet: PacketBytes) {
+        self.heard += 1;
+        let (number, interface) = (self.heard, interface as u32);
+        self.waiting.push(Reverse(Packet { date, number, interface, bytes: framed(packet) }));
+        if self.waiting.len() > WAITING
+            && let Some(Reverse(packet)) = self.waiting.pop()
+        {
+            self.write(packet);
+        }
+    }
+
     fn write(&mut self, packet: Packet) {
-        let Interface { path, lanes, .. } = &self.interfaces[packet.interface as usize];
-        let data = record(self.records, &packet, flags(is_upstream(path), *lanes));
+        let data = record(self.records, &packet, self.interfaces[packet.interface as usize].flags);
         let block = EnhancedPacketBlock {
             interface_id: packet.interface,
             timestamp: Duration::from_nanos(nanos(packet.date)),
@@ -142,13 +153,13 @@ const fn nanos(date: Femtos) -> u64 {
     date.0 / 1_000_000
 }
 
-fn flags(upstream: bool, Lanes { generation, lanes }: Lanes) -> u32 {
-    let speed = match generation {
+fn flags(upstream: bool, link: &LinkSpec) -> u32 {
+    let speed = match link.generation {
         1 => 1,
         2 => 3,
         _ => 2,
     };
-    u32::from(upstream) << 28 | speed << 8 | lanes.max(1).ilog2() & 7
+    u32::from(upstream) << 28 | speed << 8 | link.lanes.max(1).ilog2() & 7
 }
 
 /// A packet behind its record header.
@@ -182,20 +193,26 @@ impl Listener for Capture {
             if !self.hears(Place::Channel(outline)) {
                 continue;
             }
-            let (path, lanes) = (outline.path.clone(), (self.lanes)(&outline.path));
+            let Some(link) = (self.links)(&outline.path) else { continue };
+            let (path, upstream) = (outline.path.clone(), is_upstream(&outline.path));
             let about =
-                format!("from {} to {}, generation {} x{}", outline.from, outline.to, lanes.generation, lanes.lanes);
+                format!("from {} to {}, generation {} x{}", outline.from, outline.to, link.generation, link.lanes);
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::from(USER11),
                 snaplen: 0,
                 options: vec![
-                    InterfaceDescriptionOption::IfName(path.clone().into()),
+                    InterfaceDescriptionOption::IfName(path.into()),
                     InterfaceDescriptionOption::IfDescription(about.into()),
                     InterfaceDescriptionOption::IfTsResol(9),
                 ],
             };
             self.writer.write_pcapng_block(block).expect(IN_MEMORY);
-            self.interfaces.push(Interface { channel, path, lanes });
+            self.interfaces.push(Interface { channel, flags: flags(upstream, &link) });
+            if self.window.holds(Femtos::ZERO) {
+                let own = if upstream { &link.gpu_credits } else { &link.host_credits };
+                let dllps = initialisation(own).map(|dllp| PacketBytes::Dllp(dllp.emit_with_crc()));
+                dllps.for_each(|dllp| self.keep(Femtos::ZERO, self.interfaces.len() - 1, dllp));
+            }
         }
         self.hand_over();
     }
@@ -211,13 +228,6 @@ impl Listener for Capture {
         if !self.window.holds(transfer.date) || self.file.in_trouble() {
             return;
         }
-        self.heard += 1;
-        let (number, interface) = (self.heard, interface as u32);
-        self.waiting.push(Reverse(Packet { date: transfer.date, number, interface, bytes: framed(packet) }));
-        if self.waiting.len() > WAITING
-            && let Some(Reverse(packet)) = self.waiting.pop()
-        {
-            self.write(packet);
-        }
+        self.keep(transfer.date, interface, packet);
     }
 }

@@ -52,4 +52,5 @@ pub use request::{
 };
 pub use run::{check, engine_of, outline, run, run_observed, run_on, run_with_listener};
 pub use session::as_one_of;
+pub use tree::link_of;
 pub use verdict::{FaultClass, FaultVerdict};

@@ -62,7 +62,7 @@ impl Names {
 }
 
 /// What of a path comes after `part`, if it is that part's or lies below it.
-fn below<'p>(path: &'p str, part: &str) -> Option<&'p str> {
+pub(super) fn below<'p>(path: &'p str, part: &str) -> Option<&'p str> {
     path.strip_prefix(part).filter(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 

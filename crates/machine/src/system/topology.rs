@@ -85,7 +85,7 @@ fn leaves(machine: &MachineSpec) -> Vec<Leaf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
+    use crate::{config::Layers, system::link_of};
 
     fn machine(settings: &[&str]) -> MachineSpec {
         let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
@@ -114,5 +114,14 @@ mod tests {
         ];
         assert_eq!(roots(&machine), expected);
         assert_eq!(expected[0].gpus().collect::<Vec<_>>(), [0, 3, 1]);
+        let (host, gpu) = (machine.link.host_credits.posted_headers, machine.link.gpu_credits.posted_headers);
+        let posted = |path: &str| {
+            let link = link_of(&machine, path)?;
+            Some((link.host_credits.posted_headers, link.gpu_credits.posted_headers))
+        };
+        assert_eq!(
+            ["link1.h2d", "link3.retimer.d2h", "switch1.link.h2d", "link5.h2d"].map(posted),
+            [Some((host, gpu)), Some((64, gpu)), Some((host, 64)), None]
+        );
     }
 }

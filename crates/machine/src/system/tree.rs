@@ -9,7 +9,7 @@ use super::{
         root,
         switch::{self, SwitchEnd},
     },
-    session::Names,
+    session::{Names, as_one_of, below},
     topology::{Leaf, Root},
 };
 use crate::{
@@ -48,6 +48,15 @@ pub(super) struct LinkEnd {
 fn upstream_of(switch: &SwitchSpec, machine: &MachineSpec) -> LinkSpec {
     let link = switch.link.as_ref().unwrap_or(&machine.link).clone();
     LinkSpec { gpu_credits: switch.credits, ..link }
+}
+
+/// The link that a wire of this path belongs to.
+pub fn link_of(machine: &MachineSpec, path: &str) -> Option<LinkSpec> {
+    let mut switches = machine.switch.iter().enumerate();
+    let switch = switches.find(|(number, _)| below(path, &format!("switch{number}.link")).is_some());
+    let gpu = || (0..machine.gpus()).find(|&gpu| below(path, &Names::of(machine, gpu).link).is_some());
+    let upstream = switch.map(|(_, switch)| upstream_of(switch, machine));
+    upstream.or_else(|| gpu().map(|gpu| as_one_of(machine, gpu, 1).link))
 }
 
 /// Adds a root complex with all that is below it down to the links; gives what is left for its GPUs, in the order of their requesters.

@@ -21,13 +21,28 @@ pub enum HexFault {
     Dump,
 }
 
-/// Whether lines begin with offsets: the first with 0 in four digits or more, and `:` or a byte of two digits behind it.
+/// The number that a line begins with, in four digits or more, with those digits and what stands behind them.
+fn offset(line: &str) -> Option<(u64, &str, &str)> {
+    let line = line.trim_start();
+    let line = line.strip_prefix("0x").unwrap_or(line);
+    let end = line.find(|c: char| !c.is_ascii_hexdigit()).filter(|end| *end >= 4)?;
+    let (digits, rest) = line.split_at(end);
+    let spaced = rest.strip_prefix(':').unwrap_or(rest).starts_with(char::is_whitespace);
+    Some((u64::from_str_radix(digits, 16).ok()?, digits, rest)).filter(|_| spaced)
+}
+
+/// Whether lines begin with offsets: with `:` behind them, with 0 before a byte of two digits or in a number of digits that no bytes have, or such that the second
+/// line counts the bytes of the first.
 fn is_dump(text: &str) -> bool {
-    let mut tokens = text.split_whitespace();
-    let first = tokens.next().map(|token| token.strip_prefix("0x").unwrap_or(token)).unwrap_or_default();
-    let digits = first.strip_suffix(':').unwrap_or(first);
-    let bytes = tokens.next().is_some_and(|token| first.len() > digits.len() || token.len() == 2);
-    digits.len() >= 4 && digits.bytes().all(|digit| digit == b'0') && bytes
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some((start, digits, rest)) = lines.next().and_then(offset) else { return false };
+    let is_bytes = |token: &&str| token.len().is_multiple_of(2) && token.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let bytes: Vec<_> = rest.split_whitespace().skip_while(|token| *token == ":").take_while(is_bytes).collect();
+    let on_line: u64 = bytes.iter().map(|token| token.len() as u64 / 2).sum();
+    let counts =
+        on_line > 0 && lines.next().and_then(offset).is_some_and(|(next, ..)| start.checked_add(on_line) == Some(next));
+    let zero = start == 0 && (!digits.len().is_multiple_of(2) || bytes.first().is_some_and(|token| token.len() == 2));
+    rest.starts_with(':') || counts || zero
 }
 
 /// Reads bytes; spaces, line ends, `,`, `:`, `_` and a leading `0x` are skipped between bytes.
@@ -90,12 +105,26 @@ mod tests {
     /// As Wireshark, `xxd`, `tcpdump -X` and `od` print them.
     #[test]
     fn a_dump_with_offsets_is_refused_by_name_and_words_of_zeros_are_data() {
-        for dump in
-            ["0000 4a 00 00 01", "00000000: 4a00 0001  J...", "\t0x0000:  4a00 0001", "0000000 4a 00\n0000020 00"]
-        {
+        for dump in [
+            "0000 4a 00 00 01",
+            "00000000: 4a00 0001  J...",
+            "\t0x0000:  4a00 0001",
+            "0000000 4a 00\n0000020 00",
+            "0000000 004a 0100",
+            "00000010: 4a00 0001",
+            "0010 4a 00\n0012 00",
+            "00000000 4a00\n00000002 0001",
+        ] {
             assert_eq!(parse(dump).unwrap_err().fault, HexFault::Dump, "{dump}");
         }
-        for (data, bytes) in [("00000000 00000001", 8), ("0000 4a00", 4), ("00 00 00 00 4a", 5), ("0000,00", 3)] {
+        for (data, bytes) in [
+            ("00000000 00000001", 8),
+            ("0000 4a00", 4),
+            ("00 00 00 00 4a", 5),
+            ("0000,00", 3),
+            ("4a00:0001 00", 5),
+            ("ffffffffffffffff 00\nffffffff 00", 14),
+        ] {
             assert_eq!(parse(data).map(|read| read.len()), Ok(bytes), "{data}");
         }
     }

@@ -4,20 +4,24 @@
 //! | --- | --- | --- |
 //! | `tag_in_use` | a requester's non-posted requests that are outstanding have different tags | 2.2.6.2 |
 //! | `unknown_tag` | a completion answers a request that is outstanding | 2.3.2 |
-//! | `bytes_left` | its byte count is what is left of the read; operand of an AtomicOp; 4 for others | 2.2.9 |
+//! | `bytes_left` | its byte count is what is left of the read; operand of an AtomicOp; 4 for others; it has no more data than that | 2.2.9 |
 //! | `lower_address` | its lower address is that of the first byte that is due; 0 if the request is no read of memory | 2.2.9 |
+//! | `rcb` | a completion that leaves bytes of its read ends at a multiple of 64 B, the smallest boundary that there is | 2.3.1.1 |
 //! | `answer` | data for requests that return some and for no others; a locked completion for a locked read; RRS for configuration alone | 2.2.9, 2.3.1.1 |
 //! | `class` | traffic class and attributes are the request's | 2.2.6.4, 2.2.6.5, 2.2.9 |
 //! | `bcm` | no completer of PCI Express sets BCM | 2.2.9 |
 //! | `sequence_gap` | a TLP's sequence number is the next, or an earlier one that is replayed | 3.6.3.1 |
 //! | `replay` | a replayed TLP is the one that had its number | 3.6.2.1 |
+//! | `replay_order` | a replay begins with the oldest TLP that no Ack has named, or before it, and leaves none of them out | 3.6.2.1 |
 //! | `ack_unsent` | an Ack or Nak names a TLP that was sent | 3.6.2.2 |
 //! | `credits` | a TLP of traffic class 0 has the credits that InitFC and UpdateFC of VC 0 have given, if the stream begins with InitFC | 2.6.1 |
 //!
 //! Sections are cited from memory: nobody has held them, or these rules, against the text of the specification.
 //!
-//! The last two need to know which way packets go. A framed stream without ways is one direction of a link: whoever is never answered in it is answered in the
-//! other, so his tags are not followed. Ordering is not judged: where packets pass one point, what might have passed what is not seen.
+//! The last three need to know which way packets go. A framed stream without ways is one direction of a link: whoever is never answered in it is answered in the
+//! other, so his tags are not followed. A TLP behind one that was damaged or lost counts when its receiver takes it: once the missing one has come again, or an
+//! Ack says that it had not been lost. What order shows at one point is judged (parts of a read by address, replays by number); what might have passed what
+//! before it came there is not.
 
 use super::item::{Content, Item, Problem, Tlp};
 use crate::credit::{DATA_BITS, HEADER_BITS, TransmitCredits};
@@ -108,6 +112,9 @@ impl<'i> Header<'i> {
     }
 }
 
+/// The smallest read completion boundary.
+const SMALLEST_BOUNDARY: u64 = 64;
+
 /// A request that is outstanding, and what its next completion must say.
 struct Request {
     name: &'static str,
@@ -131,11 +138,23 @@ impl Request {
             && (by.value("status") != 2 || name.starts_with("Cfg"));
         let (count, lower, Self { left, lower: due, .. }) = (by.value("byte_count"), by.value("lower_address"), &*self);
         let class = (by.value("tc"), by.value("attr")) == self.class;
+        let (data_dw, due_dw) = (by.value("length_dw"), (left + (due & 3)).div_ceil(4));
+        let bytes = (4 * data_dw).saturating_sub(due & 3).min(*left);
         for (kept, code, text) in [
             (by.value("bcm") == 0, "bcm", "BCM is set, which only a completer of PCI-X does".to_owned()),
             (class, "class", format!("traffic class or attributes are not those of the {name} that it answers")),
             (answers, "answer", format!("{} with status {} does not answer {name}", by.name, by.value("status"))),
+            (
+                !success || !data || bytes == *left || (due + bytes).is_multiple_of(SMALLEST_BOUNDARY),
+                "rcb",
+                format!("{bytes} bytes of {name} from {due:#04x} on end where no part of a read may end"),
+            ),
             (!success || count == *left, "bytes_left", format!("{left} bytes of {name} are left, not {count}")),
+            (
+                !success || data_dw <= due_dw,
+                "bytes_left",
+                format!("{data_dw} DW of data, where {due_dw} hold the {left} bytes that are left of {name}"),
+            ),
             (
                 !success || lower == *due,
                 "lower_address",
@@ -144,7 +163,6 @@ impl Request {
         ] {
             problems.extend((!kept).then(|| Problem::error(code, text)));
         }
-        let bytes = (4 * by.value("length_dw")).saturating_sub(self.lower & 3).min(self.left);
         (self.left, self.lower) = (self.left - bytes, (self.lower + bytes) & 0x7f);
         !success || !data || self.left == 0
     }
@@ -175,38 +193,60 @@ fn pair(header: &Header<'_>, way: Option<Way>, requests: &mut Requests, problems
 
 const SEQUENCES: u16 = 1 << 12;
 
-/// A direction of a link, as far as its sender has shown it: the next sequence number, what was sent under each, headers and data that the receiver takes.
+/// A direction of a link, as far as its sender has shown it: what was sent under each number, headers and data that the receiver takes.
 #[derive(Default)]
 struct Sender {
+    /// Behind the newest number that was seen.
     next: Option<u16>,
+    /// The number that the receiver takes next.
+    due: u16,
+    last: u16,
+    /// The oldest number that no Ack has named, once there was one.
+    oldest: Option<u16>,
+    /// Whether what came last was damaged.
+    torn: bool,
     sent: HashMap<u16, Tlp>,
     credits: HashMap<u8, [TransmitCredits; 2]>,
 }
 
-impl Sender {
-    /// Whether a number is one that was sent; none if nothing was.
-    fn has_sent(&self, sequence: u16) -> Option<bool> {
-        Some(self.next?.wrapping_sub(sequence + 1) % SEQUENCES < SEQUENCES / 2)
-    }
+/// Whether a number lies before another.
+const fn is_before(one: u16, other: u16) -> bool {
+    other.wrapping_sub(one + 1) % SEQUENCES < SEQUENCES / 2
+}
 
-    /// Whether a TLP is new, and not a replay.
-    fn takes(&mut self, tlp: &Tlp, problems: &mut Vec<Problem>) -> bool {
+impl Sender {
+    /// Whether its receiver takes a TLP, and has not before. acknowledged: whether its Acks are seen.
+    fn takes(&mut self, tlp: &Tlp, acknowledged: bool, problems: &mut Vec<Problem>) -> bool {
         let Some(sequence) = tlp.link.map(|link| link.sequence) else { return true };
-        if self.has_sent(sequence) == Some(true) {
+        let first = self.next.is_none();
+        let (next, torn) = (*self.next.get_or_insert(sequence), std::mem::take(&mut self.torn));
+        let mut wrong = |code, text| problems.push(Problem::error(code, text));
+        if is_before(sequence, next) {
             let same = |sent: &Tlp| {
                 (&sent.prefixes, &sent.header, &sent.payload) == (&tlp.prefixes, &tlp.header, &tlp.payload)
             };
-            let text = || format!("TLP {sequence} is sent again, and is another than before");
-            problems
-                .extend(self.sent.get(&sequence).filter(|sent| !same(sent)).map(|_| Problem::error("replay", text())));
-            return false;
+            if !self.sent.get(&sequence).is_none_or(same) {
+                wrong("replay", format!("TLP {sequence} is sent again, and is another than before"));
+            }
+        } else {
+            if sequence != next && !torn {
+                wrong("sequence_gap", format!("TLP {sequence} is sent, where {next} is due"));
+            }
+            // Without Acks nothing says whether what is missing was lost on the link or to the observer.
+            if first || sequence != next && !torn && !acknowledged {
+                self.due = sequence;
+            }
+            self.next = Some((sequence + 1) % SEQUENCES);
+            self.sent.insert(sequence, tlp.clone());
         }
-        let gap = self.next.filter(|due| *due != sequence);
-        let text = |due| format!("TLP {sequence} is sent, where {due} is due");
-        problems.extend(gap.map(|due| Problem::error("sequence_gap", text(due))));
-        self.next = Some((sequence + 1) % SEQUENCES);
-        self.sent.insert(sequence, tlp.clone());
-        true
+        let follows = first || torn || sequence == (self.last + 1) % SEQUENCES || is_before(next, sequence);
+        if let Some(oldest) = self.oldest.filter(|&oldest| !follows && is_before(oldest, sequence)) {
+            wrong("replay_order", format!("TLP {sequence} is sent behind {}, before {oldest} again", self.last));
+        }
+        self.last = sequence;
+        let taken = sequence == self.due;
+        self.due = (self.due + u16::from(taken)) % SEQUENCES;
+        taken
     }
 
     fn spend(&mut self, repr: &TlpRepr, problems: &mut Vec<Problem>) {
@@ -223,9 +263,17 @@ impl Sender {
     /// Takes what the other end sends.
     fn answered(&mut self, by: &DllpRepr, problems: &mut Vec<Problem>) {
         match *by {
-            DllpRepr::Ack { sequence } | DllpRepr::Nak { sequence } if self.has_sent(sequence) == Some(false) => {
-                problems.push(Problem::error("ack_unsent", format!("TLP {sequence} was not sent")));
-            }
+            DllpRepr::Ack { sequence } | DllpRepr::Nak { sequence } => match self.next {
+                Some(next) if !is_before(sequence, next) => {
+                    problems.push(Problem::error("ack_unsent", format!("TLP {sequence} was not sent")));
+                }
+                Some(_) => {
+                    let behind = (sequence + 1) % SEQUENCES;
+                    let later = |one: u16| if is_before(one, behind) { behind } else { one };
+                    (self.due, self.oldest) = (later(self.due), Some(self.oldest.map_or(behind, later)));
+                }
+                None => {}
+            },
             DllpRepr::Credit { phase, class, virtual_channel: 0, header_scale, header, data_scale, data } => {
                 let given = [(u32::from(header), HEADER_BITS, header_scale), (data.into(), DATA_BITS, data_scale)];
                 match (phase, self.credits.get_mut(&(class as u8))) {
@@ -254,6 +302,10 @@ pub fn judge(items: &mut [(Option<Way>, Item)]) {
     };
     let (asking, answered) = (those(|header| header.is_request()), those(|header| header.is_completion()));
     let followed = |requester| !one_way || answered.contains(&requester) && asking.contains(&requester);
+    let is_ack =
+        |item: &Item| matches!(item.content, Content::Dllp { repr: DllpRepr::Ack { .. } | DllpRepr::Nak { .. }, .. });
+    let acks = items.iter().filter(|(way, item)| way.is_some() && is_ack(item));
+    let acknowledged: HashSet<_> = acks.map(|(way, _)| way.map(Way::other)).collect();
     let (mut requests, mut senders) = (Requests::new(), HashMap::<Option<Way>, Sender>::new());
     for (way, item) in items {
         let mut problems = Vec::new();
@@ -264,10 +316,13 @@ pub fn judge(items: &mut [(Option<Way>, Item)]) {
             }
             // What a receiver drops is sent again.
             Content::Tlp(tlp) if tlp.link.is_some_and(|link| link.nullified) => false,
-            Content::Tlp(_) if item.errors().any(|problem| problem.code == "lcrc") => false,
+            Content::Tlp(_) if item.errors().any(|problem| problem.code == "lcrc") => {
+                senders.entry(*way).or_default().torn = true;
+                false
+            }
             Content::Tlp(tlp) => {
                 let sender = senders.entry(*way).or_default();
-                let new = sender.takes(tlp, &mut problems);
+                let new = sender.takes(tlp, acknowledged.contains(way), &mut problems);
                 if new {
                     sender.spend(&tlp.repr, &mut problems);
                 }

@@ -62,6 +62,7 @@ use receive::Receiver;
 use transmit::{Sending, Transmitter};
 
 pub use frame::{DllpFrame, Frame, PacketBytes, TlpFrame};
+pub use pool::initialisation;
 
 /// Sequence numbers are counted modulo this.
 const SEQUENCES: u16 = 4096;

@@ -116,6 +116,19 @@ impl ReceivePool {
         }
     }
 
+    /// What a DLLP of this phase says of it.
+    const fn says(&self, phase: CreditPhase, class: CreditClass) -> DllpRepr {
+        DllpRepr::Credit {
+            phase,
+            class,
+            virtual_channel: 0,
+            header_scale: self.header_scale,
+            header: self.headers.field() as u8,
+            data_scale: self.data_scale,
+            data: self.data.field() as u16,
+        }
+    }
+
     /// Space for a TLP with so many data credits has drained.
     fn free(&mut self, data: u32) {
         if self.finite {
@@ -135,6 +148,13 @@ impl ReceivePool {
     fn lacking(&self, cycle: u64, update: u64) -> u64 {
         if cycle >= self.last + update { 1 } else { u64::from(self.threshold.saturating_sub(self.drained).max(1)) }
     }
+}
+
+/// The InitFC DLLPs of a port with these credits, which have been exchanged before time zero.
+pub fn initialisation(own: &CreditSpec) -> impl Iterator<Item = DllpRepr> {
+    let pools = pools(own).map(|(headers, data)| ReceivePool::new(headers, data, 0, 0));
+    let phases = [CreditPhase::Init1, CreditPhase::Init2].into_iter();
+    phases.flat_map(move |phase| [0, 1, 2].map(|place| pools[place].says(phase, CLASSES[place])))
 }
 
 /// TLPs in one output of the port, in order.
@@ -298,15 +318,7 @@ impl Promises {
         pool.drained = 0;
         pool.last = cycle;
         pool.repeat = if pool.repetitions < REST { cycle + self.repeat } else { Wake::NEVER };
-        DllpRepr::Credit {
-            phase: CreditPhase::Update,
-            class: CLASSES[place],
-            virtual_channel: 0,
-            header_scale: pool.header_scale,
-            header: pool.headers.field() as u8,
-            data_scale: pool.data_scale,
-            data: pool.data.field() as u16,
-        }
+        pool.says(CreditPhase::Update, CLASSES[place])
     }
 
     fn set_timer(&mut self, cycle: u64) {

@@ -85,7 +85,8 @@ fn due(need: &RangeInclusive<usize>) -> String {
 pub(super) fn parse(text: &str, name: &str) -> Read {
     let (mut read, mut heading) = (Read::default(), None);
     for (index, line) in text.lines().enumerate() {
-        let line = &*uncoloured(line);
+        let line = of_journal(line);
+        let line = &*uncoloured(&line);
         let place = format!("{name}, line {}", index + 1);
         heading = lspci_device(line).or(heading);
         if let Err(fault) = take(line, &place, heading.as_deref(), &mut read.logs) {
@@ -106,6 +107,17 @@ impl Log {
             _ => self.repeated = 0,
         }
     }
+}
+
+/// The message of a journal in JSON that has escape sequences, which it writes as numbers or with its own escapes; other lines as they are.
+fn of_journal(line: &str) -> Cow<'_, str> {
+    let message = line.split_once("\"MESSAGE\"").map(|(_, rest)| rest.trim_start_matches([' ', ':']));
+    let Some(numbers) = message.and_then(|message| message.strip_prefix('[')) else {
+        return if line.contains("\\u001b") { line.replace("\\u001b", "\x1b").into() } else { line.into() };
+    };
+    let numbers = numbers.split(']').next().unwrap_or_default().split(',');
+    let bytes: Vec<u8> = numbers.filter_map(|number| number.trim().parse().ok()).collect();
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// A line without the escape sequences of a terminal.

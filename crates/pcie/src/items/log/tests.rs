@@ -15,6 +15,8 @@ fn one(text: &str) -> Log {
 #[test]
 fn lines_are_read_as_kernels_print_them() {
     let header = ["34000000", "0a000052", "00000000", "00000001"].map(|text| word(text).unwrap());
+    let coloured = "\x1b[31mpcieport 0000:00:1d.0:   TLP Header: 34000000 0a000052 00000000 00000001\x1b[0m".as_bytes();
+    let numbers = format!(r#"{{"MESSAGE":{coloured:?},"SYSLOG_IDENTIFIER":"pcieport"}}"#);
     for line in [
         "TLP Header: 34000000 0a000052 00000000 00000001",
         "34000000 0a000052 00000000 00000001",
@@ -25,6 +27,8 @@ fn lines_are_read_as_kernels_print_them() {
         "\x1b[32m[   30.100267] \x1b[0m\x1b[33mpcieport 0000:00:1d.0: \x1b[0m\x1b[1;31mAER:   TLP Header: 34000000 0a000052 00000000 00000001\x1b[0m",
         "pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 \x1b[7m0a000052\x1b[27m 00000000 00000001",
         r#"{"PRIORITY":"3","MESSAGE":"pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 0a000052 00000000 00000001","_BOOT_ID":"00"}"#,
+        r#"{"MESSAGE":"\u001b[31mpcieport 0000:00:1d.0: AER:   TLP Header: \u001b[1m34000000 0a000052 00000000 00000001","_BOOT_ID":"00"}"#,
+        &numbers,
         r#"	"MESSAGE" : "pcieport 0000:00:1d.0: AER:   TLP Header: 34000000 0a000052 00000000 00000001","#,
     ] {
         let log = one(line);
