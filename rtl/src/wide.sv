@@ -114,6 +114,10 @@ module engine_wide #(
     further = '0;
     for (int h = 0; h < LANES; h++) for (int k = 0; k <= LANES; k++) further[(h + k) % LANES] |= at[h] && count[k];
   endfunction
+  // How far it is from a place to the second lane.
+  function automatic place_t from_first(input place_t at);
+    for (int h = 0; h < LANES; h++) from_first[(1 + LANES - h) % LANES] = at[h];
+  endfunction
   // So many less than so many.
   function automatic logic signed [4:0] beyond(input logic [LANES:0] count, input logic [3:0] less);
     beyond = '0;
@@ -283,7 +287,10 @@ module engine_wide #(
     assign hash_many[i] = exactly(9'(ciphers), i);
   end
   always_comb begin
-    {texts, source, streams, taken, aads, ciphers, lengths, reach} = '0;
+    {streams, reach} = '0;
+    {texts, source} = '0;
+    {taken, aads, ciphers} = '0;
+    lengths = 1'b0;
     for (int i = 0; i < W; i++) begin
       room_for[i] = active && (way_free || COLLECT && !below[W-1-i]);
       aads[i] = room_for[i] && aad_above[i];
@@ -497,7 +504,8 @@ module engine_wide #(
     below <= moves ? skipped_given : issue ? next_group : below | here;
     turn <= moves ? G'(1) : issue ? follows_turn : turn;
     if (rst) begin
-      {open, value_known, mask_known, oldest, hash, known, masked, next_message} <= '0;
+      {open, value_known, mask_known} <= '0;
+      {oldest, hash, known, masked, next_message} <= '0;
       {h_due, making, mask_due, pending, flight, free_more, used, standing, standing_more, valid, waiting_above, kept} <= '0;
       {hashing, behind, active, ended, written} <= '0;
       free <= C'(FIFO);
@@ -530,8 +538,7 @@ module engine_wide #(
       head <= further(head, takes_many);
       tail <= further(tail, many(8'(arrived)));
       // The mask comes from lane 0, and what follows it from the next.
-      if (flight[LATENCY-2][1])
-        for (int s = 0; s < LANES; s++) from_lane[(1+LANES-s)%LANES] <= 1'(further(tail, many(8'(arrived))) >> s);
+      if (flight[LATENCY-2][1]) from_lane <= from_first(further(tail, many(8'(arrived))));
       kept <= kept_next;
       kept_first <= further(kept_first, many(ciphers));
       // The message at GHASH.
