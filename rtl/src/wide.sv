@@ -20,45 +20,44 @@
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off PINCONNECTEMPTY */
 // How many blocks are left: `above[i]` says that more than i are. Up to N are taken in a cycle, and the answer stands in registers: a window of up to 3 N blocks in unary,
-// into which N more go from the rest while it has at most 2 N. Of `taken` the first `others` are other blocks. N is a power of two.
-module blocks_left #(parameter int N = 1) (
-  input  logic         clk, rst, load,
-  input  logic [28:0]  blocks,
-  input  logic [N:0]   taken,                        // one of N + 1: so many
-  input  logic [N-1:0] others,                       // unary
-  output logic [N:0]   above
+// into which N more go from the rest while it has at most 2 N. Of `taken` the first `others` are other blocks. N is a power of two, S its logarithm.
+module blocks_left #(parameter int N = 1, parameter int S = 0) (
+  input  logic          clk, rst, load,
+  input  logic [29-S+3*N:0] from,
+  input  logic [N:0]    taken,                       // one of N + 1: so many
+  input  logic [N-1:0]  others,                      // unary
+  output logic [N:0]    above, above_next
 );
-  localparam int S = $clog2(N);
-  logic [3*N-1:0] window, filled;
+  logic [3*N-1:0] window, window_next, filled;
   logic [28-S:0]  rest;                              // of N blocks each
   logic           more;
   wire refills = more && !window[2*N];
-  wire [28-S:0] whole = blocks[28:S];
-  wire [28-S:0] beyond = whole > 2 ? whole - (29-S)'(2) : '0;
-  assign above = window[N:0];
   assign filled = refills ? {window[2*N-1:0], {N{1'b1}}} : window;
-  logic [N:0][3*N-1:0] after;
+  assign {above, above_next} = {window[N:0], window_next[N:0]};
   always_comb begin
-    after = '0;
-    for (int t = 0; t <= N; t++)
+    logic [3*N-1:0] after;
+    window_next = from[3*N-1:0] & {(3*N){load}};
+    for (int t = 0; t <= N; t++) begin
+      after = '0;
       for (int k = 0; k <= N; k++)
-        if ((k == 0 || others[k == 0 ? 0 : k-1]) && (k == N || !others[k == N ? 0 : k])) after[t] |= t > k ? filled >> (t - k) : filled;
+        if ((k == 0 || others[k == 0 ? 0 : k-1]) && (k == N || !others[k == N ? 0 : k])) after |= t > k ? filled >> (t - k) : filled;
+      window_next |= after & {(3*N){taken[t] && !load}};
+    end
   end
   always_ff @(posedge clk)
     if (rst) {window, rest, more} <= '0;
-    else if (load) begin
-      for (int i = 0; i < 3*N; i++) window[i] <= 29'(i) < blocks - (29'(beyond) << S);
-      {rest, more} <= {beyond, beyond != '0};
-    end else begin
-      for (int i = 0; i < 3*N; i++) begin
-        logic one;
-        one = 1'b0;
-        for (int t = 0; t <= N; t++) one |= taken[t] && after[t][i];
-        window[i] <= one;
-      end
-      rest <= rest - (29-S)'(refills);
-      more <= rest > 1 || rest != '0 && !refills;
+    else begin
+      window <= window_next;
+      {rest, more} <= load ? from[29-S+3*N:3*N] : {rest - (29-S)'(refills), rest > 1 || rest != '0 && !refills};
     end
+endmodule
+
+// What `blocks_left` begins with.
+module blocks_begin #(parameter int N = 1, parameter int S = 0) (input logic [28:0] blocks, output logic [29-S+3*N:0] state);
+  wire [28-S:0] whole = blocks[28:S];
+  wire [28-S:0] rest = whole > 2 ? whole - (29-S)'(2) : '0;
+  always_comb for (int i = 0; i < 3*N; i++) state[i] = 29'(i) < blocks - (29'(rest) << S);
+  assign state[29-S+3*N:3*N] = {rest, rest != '0};
 endmodule
 
 module engine_wide #(
@@ -84,6 +83,7 @@ module engine_wide #(
   output logic [127:0] tag,
   output logic         ready, room, rests
 );
+  localparam int X = $clog2(W), Y = $clog2(LANES);
   localparam int DEPTH = (FIFO + LANES - 1) / LANES;
   localparam int C = $clog2(FIFO + LANES + 1);
   localparam int L = PRODUCT + REDUCTION;
@@ -147,7 +147,7 @@ module engine_wide #(
   // Counters, a register for each lane. All lanes are as long: what enters them in a cycle leaves them in one.
   logic         h_due, making, mask_due, pending;
   logic [95:0]  pending_iv;
-  logic [28:0]  pending_blocks;
+  logic [29-Y+3*LANES:0] text_begins, pending_text;
   place_t       lane_next, lane_free, enters;
   logic [LANES-1:0][127:0] nonce_counter, made;
   logic [LANES:0] counters_above, go_many;
@@ -160,9 +160,10 @@ module engine_wide #(
   logic signed [4:0] free_more;
   logic [LANES-1:0] free_above, room_above;
   wire [C-1:0] free_now = free + C'(free_more);
-  blocks_left #(.N(LANES)) counters (
-    .clk(clk), .rst(rst), .load(counters_end && (start || pending)), .blocks(start ? text_blocks : pending_blocks), .taken(many(reserves)), .others('0),
-    .above(counters_above));
+  blocks_begin #(.N(LANES), .S(Y)) text_begin (.blocks(text_blocks), .state(text_begins));
+  blocks_left #(.N(LANES), .S(Y)) counters (
+    .clk(clk), .rst(rst), .load(counters_end && (start || pending)), .from(start ? text_begins : pending_text), .taken(many(reserves)), .others('0),
+    .above(counters_above), .above_next());
   always_comb begin
     logic free_too;
     go = '0;
@@ -232,17 +233,20 @@ module engine_wide #(
   end
 
   // Text: which message each block is of, and what of it counts.
-  logic [1:0][LANES:0] text_left;
-  logic [8:0] old_above, new_above, text_above;
+  logic [1:0][LANES:0] text_next;
+  logic [LANES:0] old_left, new_left;
+  wire  [8:0] old_above = 9'(old_left), new_above = 9'(new_left);
+  logic [8:0] text_above;
+  logic       old_opens, new_opens;
   logic [7:0] there;
   logic [LANES-1:0][127:0] text_keep;
+  wire [1:0] opening_next = start ? opening & ~(2'b1 << next_message) | 2'(opens) << next_message : opening;
   for (genvar m = 0; m < 2; m++) begin : texts_of
     wire [LANES-1:0] others = old_above[LANES-1:0] & {LANES{oldest != 1'(m)}};
-    blocks_left #(.N(LANES)) left (
-      .clk(clk), .rst(rst), .load(start && next_message == 1'(m)), .blocks(text_blocks), .taken(takes_many), .others(others), .above(text_left[m]));
+    blocks_left #(.N(LANES), .S(Y)) left (
+      .clk(clk), .rst(rst), .load(start && next_message == 1'(m)), .from(text_begins), .taken(takes_many), .others(others),
+      .above(), .above_next(text_next[m]));
   end
-  assign old_above = 9'(text_left[oldest]);
-  assign new_above = 9'(text_left[!oldest]);
   always_comb begin
     there = '0;
     text_above = '0;
@@ -273,13 +277,48 @@ module engine_wide #(
     end
   end
 
+  // The message at GHASH, and what is kept of the one behind it.
+  typedef struct packed {
+    logic [31:0]  aad_length, text_length;
+    logic [15:0]  aad_bytes;                         // of the last block
+    logic         opens, last;                       // last: no group follows the one at hand
+    logic [28:0]  groups;                            // that follow it
+    logic [G-1:0] place;                             // of it from the end
+    logic [W-1:0] below;
+  } message_t;
+  message_t given, behind_it, at_hash;
+  logic         hashing, behind, at_once, moves;
+  logic [W:0]   aad_left, aad_many, hash_left, hash_many;
+  logic [29-X+3*W:0] aad_given, aad_behind, text_given, text_behind;
+  wire [28:0] aad_blocks = 29'((aad_bytes + 33'd15) >> 4);
+  wire [28:0] blocks = aad_blocks + text_blocks;
+  always_comb begin
+    given.aad_length = aad_bytes;
+    given.text_length = text_bytes;
+    given.aad_bytes = bytes(aad_bytes[3:0]);
+    given.opens = opens;
+    given.groups = 29'(blocks / 29'(W));
+    given.last = given.groups == '0;
+    for (int g = 0; g < G; g++) given.place[g] = g == G - 1 ? G == 1 || given.groups > 29'(G - 2) : given.groups == 29'(g);
+    given.below = W'((1 << (W - 1 - int'(blocks) % W)) - 1);
+  end
+  blocks_begin #(.N(W), .S(X)) aad_begin (.blocks(aad_blocks), .state(aad_given));
+  blocks_begin #(.N(W), .S(X)) hash_begin (.blocks(text_blocks), .state(text_given));
+  blocks_left #(.N(W), .S(X)) aad_to_hash (
+    .clk(clk), .rst(rst), .load(moves), .from(at_once ? aad_given : aad_behind), .taken(aad_many), .others('0), .above(aad_left), .above_next());
+  blocks_left #(.N(W), .S(X)) text_to_hash (
+    .clk(clk), .rst(rst), .load(moves), .from(at_once ? text_given : text_behind), .taken(hash_many), .others('0), .above(hash_left), .above_next());
+  assign at_once = start && !(known_next ? behind : hashing);
+  assign moves = at_once || known_next;
+
   // GHASH's blocks in this cycle: AAD, ciphertext, the length block, as far as they are there and it has room. `active` says that its message has some left.
   logic [W-1:0][127:0] entry;
   logic [7:0]  texts, streams, taken, aads, ciphers, source;
   logic [8:0]  aad_above, hash_above;
-  logic        hashing, behind, at_once, moves, active, first, ended, opens_now, way_free, lengths, length_due, last_group;
-  logic [W:0]  aad_left, aad_many, hash_left, hash_many, place;
-  logic [W-1:0] below, room_for, reach;              // places of the group that are taken; blocks that there is room for; ciphertext blocks that are within it
+  logic        active, first, ended, way_free, lengths, length_due;
+  logic [W:0]  place;
+  wire  [W-1:0] below = at_hash.below;
+  logic [W-1:0] room_for, reach;              // places of the group that are taken; blocks that there is room for; ciphertext blocks that are within it
   assign {aad_above, hash_above} = {9'(aad_left), 9'(hash_left)};
   for (genvar i = 0; i <= W; i++) begin : places
     assign place[i] = (i == 0 || below[i == 0 ? 0 : i-1]) && (i == W || !below[i == W ? 0 : i]);
@@ -298,7 +337,7 @@ module engine_wide #(
     end
     // Ciphertext, and the length block behind it, from block k on.
     for (int k = 0; k < W; k++) begin
-      source[k] = k < LANES && (opens_now ? there[k] : kept[k]);
+      source[k] = k < LANES && (at_hash.opens ? there[k] : kept[k]);
       texts[k] = hash_above[k] ? source[k] : exactly(hash_above, k) && length_due && (k == 0 || source[k == 0 ? 0 : k-1]);
       ciphers[k] = reach[k] && hash_above[k] && source[k];
       lengths |= reach[k] && !hash_above[k] && texts[k];
@@ -311,19 +350,19 @@ module engine_wide #(
   end
   assign aad_taken = binary(aads);
   // Behind those that GHASH takes straight from the ports: blocks to seal, of the oldest message and of the one behind it, as far as the ring has room.
-  assign opened = ciphers & {8{opens_now}};
-  assign drained = ciphers & {8{!opens_now}};
+  assign opened = ciphers & {8{at_hash.opens}};
+  assign drained = ciphers & {8{!at_hash.opens}};
   always_comb begin
     logic follows, ends, fits;
     logic [8:0] stay;
-    follows = !opening[oldest] || !old_above[0];
+    follows = !old_opens || !old_above[0];
     ends = 1'b0;
     for (int k = 1; k <= LANES; k++) ends |= exactly(old_above, k) && opened[k-1];
     sealed = '0;
     for (int j = 0; j < LANES; j++) begin
       fits = !kept[LANES-1-j];
       for (int d = 1; d <= W; d++) if (d <= LANES) fits |= drained[d-1] && (d > j || !kept[d > j ? 0 : LANES-1-j+d]);
-      sealed[j] = there[j] && fits && (old_above[j] ? !opening[oldest] : !opening[!oldest] && (follows || ends));
+      sealed[j] = there[j] && fits && (old_above[j] ? !old_opens : !new_opens && (follows || ends));
     end
     stay = '0;
     for (int i = 0; i < LANES; i++) for (int d = 0; d <= W; d++) if (i + d < LANES) stay[i] |= exactly(9'(drained), d) && kept[i+d];
@@ -337,39 +376,22 @@ module engine_wide #(
   assign takes_many = many(takes);
   assign text_taken = binary(takes);
 
-  // The message at GHASH, and what is kept of the one behind it.
-  logic [1:0][31:0]  aad_length, text_length;        // at GHASH; behind it
-  logic [28:0]  groups, groups_behind;               // that follow the one at hand
-  logic [W-1:0] skipped_behind;                      // places of the first group that stay empty
-  logic        opens_behind;
-  logic [15:0] aad_bytes_kept;
-  logic [28:0] text_blocks_behind;
-  wire [28:0] aad_blocks = 29'((aad_bytes + 33'd15) >> 4);
-  wire [28:0] aad_blocks_behind = 29'((aad_length[1] + 33'd15) >> 4);
-  wire [28:0] blocks = aad_blocks + text_blocks;
-  blocks_left #(.N(W)) aad_to_hash (
-    .clk(clk), .rst(rst), .load(moves), .blocks(at_once ? aad_blocks : aad_blocks_behind), .taken(aad_many), .others('0), .above(aad_left));
-  blocks_left #(.N(W)) text_to_hash (
-    .clk(clk), .rst(rst), .load(moves), .blocks(at_once ? text_blocks : text_blocks_behind), .taken(hash_many), .others('0), .above(hash_left));
-  assign at_once = start && !(known_next ? behind : hashing);
-  assign moves = at_once || known_next;
-
   // The group at hand: places `below` are taken, and what enters goes to those from there on, then to the first of the next group.
   logic [W-1:0][127:0] collected, turned;
   logic [W-1:0] has, here, next_group;
-  logic [G-1:0] turn, written, place_of, arrives, follows_turn;
+  logic [G-1:0] turn, written, arrives, follows_turn;
   logic         issue;
   assign issue = active && way_free && (below[W-1] || here[W-1]);
   assign follows_turn = G'({turn, turn[G-1]});
   always_comb begin
     for (int i = 0; i < W; i++) begin
-      entry[i] = {29'b0, aad_length[0], 3'b0, 29'b0, text_length[0], 3'b0};
+      entry[i] = {29'b0, at_hash.aad_length, 3'b0, 29'b0, at_hash.text_length, 3'b0};
       for (int k = 0; k <= i; k++)
         if (k < LANES && exactly(aad_above, i - k) && hash_above[k]) begin
-          entry[i] = opens_now ? text[128*(k%LANES) +: 128] & text_keep[k%LANES] : '0;
-          for (int h = 0; h < LANES; h++) entry[i] |= ring[(h+k)%LANES] & {128{!opens_now && kept_first[h]}};
+          entry[i] = at_hash.opens ? text[128*(k%LANES) +: 128] & text_keep[k%LANES] : '0;
+          for (int h = 0; h < LANES; h++) entry[i] |= ring[(h+k)%LANES] & {128{!at_hash.opens && kept_first[h]}};
         end
-      if (aad_above[i]) entry[i] = aad[128*i +: 128] & keep(!aad_above[i+1], aad_bytes_kept);
+      if (aad_above[i]) entry[i] = aad[128*i +: 128] & keep(!aad_above[i+1], at_hash.aad_bytes);
     end
     {here, next_group, turned} = '0;
     for (int l = 0; l < W; l++)
@@ -418,7 +440,7 @@ module engine_wide #(
     always_comb begin
       {a, b} = '0;
       for (int i = 0; i < POWERS; i++) begin
-        if (i % W == W - 1 - l) b |= power[i] & {128{!makes && place_of[i / W]}};
+        if (i % W == W - 1 - l) b |= power[i] & {128{!makes && at_hash.place[i / W]}};
         if (l == 0) a |= power[i] & {128{makes && larger[i]}};
         if (l == 0) b |= power[i] & {128{makes && smaller[i]}};
       end
@@ -438,7 +460,7 @@ module engine_wide #(
   gf_reduce reduce (.p(settled), .r(reduced));
   if (L == 1) begin : at_once_
     assign {power_arrives, arrives} = {makes, turn & {G{issue}}};
-    assign known_next = issue && last_group;
+    assign known_next = issue && at_hash.last;
     always_comb way_free = 1'b1;
   end else begin : later
     logic [(G+1)*(L-1)-1:0] products;
@@ -464,12 +486,9 @@ module engine_wide #(
   wire value_now = known && hashed == oldest;
   wire mask_now  = mask_leaves && masked == oldest;
   assign tags = open[oldest] && (value_now || value_known[oldest]) && (mask_now || mask_known[oldest]);
+  wire oldest_next = oldest ^ tags;
   assign room = open != 2'b11 || tags;
   assign rests = open == '0 && !making;
-  // What GHASH has from the next cycle on.
-  wire [28:0]  groups_given = at_once ? 29'(blocks / 29'(W)) : groups_behind;
-  wire [W-1:0] skipped_given = at_once ? W'((1 << (W - 1 - int'(blocks) % W)) - 1) : skipped_behind;
-  wire [3:0]   aad_odd = at_once ? aad_bytes[3:0] : aad_length[1][3:0];
   always_ff @(posedge clk) begin
     tag_valid <= tags;
     out_valid <= binary(takes);
@@ -483,31 +502,27 @@ module engine_wide #(
       if (power_arrives && stands_next[i] && !stands[i]) power[i] <= reduced;
       else if (h_leaves && i == 0) power[i] <= reversed(made[0]);
     if (start) begin
-      opening[next_message] <= opens;
       text_bytes_kept[next_message] <= bytes(text_bytes[3:0]);
-      {pending_iv, pending_blocks} <= {iv, text_blocks};
-      {aad_length[1], text_length[1], text_blocks_behind, opens_behind} <= {aad_bytes, text_bytes, text_blocks, opens};
-      groups_behind <= 29'(blocks / 29'(W));
-      skipped_behind <= W'((1 << (W - 1 - int'(blocks) % W)) - 1);
+      {pending_iv, pending_text} <= {iv, text_begins};
+      {behind_it, aad_behind, text_behind} <= {given, aad_given, text_given};
     end
     first <= at_once || known_next && behind;
     length_due <= moves || length_due && !lengths;
-    if (moves) begin
-      {aad_length[0], text_length[0], opens_now} <= at_once ? {aad_bytes, text_bytes, opens} : {aad_length[1], text_length[1], opens_behind};
-      aad_bytes_kept <= bytes(aad_odd);
+    if (moves) at_hash <= at_once ? given : behind_it;
+    else begin
+      if (issue) begin
+        at_hash.groups <= at_hash.groups - 1'b1;
+        at_hash.last <= at_hash.groups == 29'd1;
+        for (int g = 0; g < G; g++) at_hash.place[g] <= g == G - 1 ? G == 1 || at_hash.groups > 29'(G - 1) : at_hash.groups == 29'(g + 1);
+      end
+      at_hash.below <= issue ? next_group : below | here;
     end
-    groups <= moves ? groups_given : groups - 29'(issue);
-    last_group <= moves ? groups_given == '0 : issue ? groups == 29'd1 : last_group;
-    for (int g = 0; g < G; g++)
-      if (g == G - 1) place_of[g] <= G == 1 || (moves ? groups_given > 29'(g - 1) : issue ? groups > 29'(g) : place_of[g]);
-      else place_of[g] <= moves ? groups_given == 29'(g) : issue ? groups == 29'(g + 1) : place_of[g];
-    below <= moves ? skipped_given : issue ? next_group : below | here;
     turn <= moves ? G'(1) : issue ? follows_turn : turn;
     if (rst) begin
       {open, value_known, mask_known} <= '0;
       {oldest, hash, known, masked, next_message} <= '0;
       {h_due, making, mask_due, pending, flight, free_more, used, standing, standing_more, valid, waiting_above, kept} <= '0;
-      {hashing, behind, active, ended, written} <= '0;
+      {hashing, behind, active, ended, written, old_left, new_left} <= '0;
       free <= C'(FIFO);
       for (int i = 0; i < LANES; i++) free_above[i] <= FIFO > i;
       {lane_next, from_lane, head, tail, kept_first} <= {5{place_t'(1)}};
@@ -544,13 +559,16 @@ module engine_wide #(
       // The message at GHASH.
       hashing <= start || (known_next ? behind : hashing);
       behind <= start ? (known_next ? behind : hashing) : behind && !known_next;
-      active <= at_once || (known_next ? behind : active && !(issue && last_group));
-      ended <= issue && last_group || ended && !known_next;
+      active <= at_once || (known_next ? behind : active && !(issue && at_hash.last));
+      ended <= issue && at_hash.last || ended && !known_next;
       written <= (first ? '0 : written) | arrives;
       known <= known_next;
       hash <= hash ^ known_next;
       masked <= masked ^ mask_leaves;
-      oldest <= oldest ^ tags;
+      oldest <= oldest_next;
+      opening <= opening_next;
+      {old_left, old_opens} <= {text_next[oldest_next], opening_next[oldest_next]};
+      {new_left, new_opens} <= {text_next[!oldest_next], opening_next[!oldest_next]};
       next_message <= next_message ^ start;
       if (known) value_known[hashed] <= 1'b1;
       if (mask_leaves) mask_known[masked] <= 1'b1;
