@@ -220,7 +220,7 @@ module twin_wide #(
   assign out[0][31:16] = {13'b0, unit.issue && unit.below[W-1], masks[!unit.oldest], masks[unit.oldest]};
   assign out[0][127:32] = {
     16'b0, 4'(place(unit.kept_first)), 4'((place(unit.from_lane) + place(unit.tail)) % LANES), 4'($countones(unit.kept)), 4'(arrived),
-    32'(unit.standing) - $countones(unit.used) - arrived, $clog2(unit.head_row[head]) * LANES + head};
+    32'(unit.standing) - $clog2(unit.used) - arrived, $clog2(unit.head_row[head]) * LANES + head};
   assign out[2] = unit.mask_known[unit.oldest] ? unit.mask[unit.oldest] : unit.made[0];
   assign out[3] = unit.mask_known[!unit.oldest] ? unit.mask[!unit.oldest] : unit.made[0];
   if (L == 1) begin : none

@@ -19,14 +19,14 @@
 // after all powers. What is not counted may be anything, as in engine.sv, and round keys stay as there. LANES and W are 1, 2, 4 or 8.
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off PINCONNECTEMPTY */
-// How many blocks are left: `above[i]` says that more than i are. Up to N are taken in a cycle, and the answer stands in registers: a window of up to 3 N blocks in unary,
-// into which N more go from the rest while it has at most 2 N. Of `taken` the first `others` are other blocks. N is a power of two, S its logarithm.
+// How many blocks are left: `above[i]` says that more than i are, `exact[i]` that i are. Up to N are taken in a cycle, and the answer stands in registers: a window of up to 3 N blocks in unary,
+// into which N more go from the rest while it has at most 2 N. Of `taken` the first `others` are other blocks, N or more in its last bit. N is a power of two, S its logarithm.
 module blocks_left #(parameter int N = 1, parameter int S = 0) (
   input  logic          clk, rst, load,
   input  logic [29-S+3*N:0] from,
   input  logic [N:0]    taken,                       // one of N + 1: so many
-  input  logic [N-1:0]  others,                      // unary
-  output logic [N:0]    above, above_next
+  input  logic [N:0]    others,                      // likewise
+  output logic [N:0]    above, exact, above_next, exact_next
 );
   logic [3*N-1:0] window, window_next, filled;
   logic [28-S:0]  rest;                              // of N blocks each
@@ -34,20 +34,21 @@ module blocks_left #(parameter int N = 1, parameter int S = 0) (
   wire refills = more && !window[2*N];
   assign filled = refills ? {window[2*N-1:0], {N{1'b1}}} : window;
   assign {above, above_next} = {window[N:0], window_next[N:0]};
+  assign exact_next = ~above_next & {above_next[N-1:0], 1'b1};
   always_comb begin
     logic [3*N-1:0] after;
     window_next = from[3*N-1:0] & {(3*N){load}};
     for (int t = 0; t <= N; t++) begin
       after = '0;
       for (int k = 0; k <= N; k++)
-        if ((k == 0 || others[k == 0 ? 0 : k-1]) && (k == N || !others[k == N ? 0 : k])) after |= t > k ? filled >> (t - k) : filled;
+        after |= (t > k ? filled >> (t - k) : filled) & {(3*N){others[k]}};
       window_next |= after & {(3*N){taken[t] && !load}};
     end
   end
   always_ff @(posedge clk)
-    if (rst) {window, rest, more} <= '0;
+    if (rst) {window, rest, more, exact} <= (31-S+4*N)'(1);
     else begin
-      window <= window_next;
+      {window, exact} <= {window_next, exact_next};
       {rest, more} <= load ? from[29-S+3*N:3*N] : {rest - (29-S)'(refills), rest > 1 || rest != '0 && !refills};
     end
 endmodule
@@ -142,7 +143,7 @@ module engine_wide #(
   wire [28:0] text_blocks = 29'((text_bytes + 33'd15) >> 4);
   logic [7:0]     takes;
   logic [LANES:0] takes_many;
-  logic [LANES-1:0] used;                            // `takes` of the cycle before
+  logic [LANES:0] used;                              // of the cycle before
 
   // Counters, a register for each lane. All lanes are as long: what enters them in a cycle leaves them in one.
   logic         h_due, making, mask_due, pending;
@@ -150,7 +151,7 @@ module engine_wide #(
   logic [29-Y+3*LANES:0] text_begins, pending_text;
   place_t       lane_next, lane_free, enters;
   logic [LANES-1:0][127:0] nonce_counter, made;
-  logic [LANES:0] counters_above, go_many;
+  logic [LANES:0] counters_above, counters_exact, go_many;
   logic [8:0]   go;
   logic [7:0]   reserves;
   logic         h_enters, mask_enters, counters_end;
@@ -162,15 +163,15 @@ module engine_wide #(
   wire [C-1:0] free_now = free + C'(free_more);
   blocks_begin #(.N(LANES), .S(Y)) text_begin (.blocks(text_blocks), .state(text_begins));
   blocks_left #(.N(LANES), .S(Y)) counters (
-    .clk(clk), .rst(rst), .load(counters_end && (start || pending)), .from(start ? text_begins : pending_text), .taken(many(reserves)), .others('0),
-    .above(counters_above), .above_next());
+    .clk(clk), .rst(rst), .load(counters_end && (start || pending)), .from(start ? text_begins : pending_text), .taken(many(reserves)), .others((LANES+1)'(1)),
+    .above(counters_above), .exact(counters_exact), .above_next(), .exact_next());
   always_comb begin
     logic free_too;
     go = '0;
     room_above = '0;
     free_too = 1'b1;
     for (int i = 0; i < LANES; i++)
-      for (int k = 0; k <= LANES; k++) room_above[i] |= exactly(9'(used), k) && (k > i || free_above[k > i ? 0 : i-k]);
+      for (int k = 0; k <= LANES; k++) room_above[i] |= used[k] && (k > i || free_above[k > i ? 0 : i-k]);
     for (int k = 0; k < LANES; k++) begin
       free_too &= (lane_free & turned_by(lane_next, place_t'(1) << k)) != '0;
       go[k] = free_too && (mask_due ? k == 0 || counters_above[k == 0 ? 0 : k-1] && room_above[k == 0 ? 0 : k-1] : counters_above[k] && room_above[k]);
@@ -179,7 +180,7 @@ module engine_wide #(
     mask_enters = mask_due && go[0];
     h_enters = h_due && lane_free[0];
     counters_end = 1'b0;
-    for (int k = 0; k <= LANES; k++) counters_end |= exactly(9'(counters_above), k) && (k == 0 ? !mask_due || go[0] : reserves[k == 0 ? 0 : k-1]);
+    for (int k = 0; k <= LANES; k++) counters_end |= counters_exact[k] && (k == 0 ? !mask_due || go[0] : reserves[k == 0 ? 0 : k-1]);
     enters = turned_by(go[LANES-1:0], lane_next);
   end
   assign go_many = many(go[7:0]);
@@ -233,8 +234,8 @@ module engine_wide #(
   end
 
   // Text: which message each block is of, and what of it counts.
-  logic [1:0][LANES:0] text_next;
-  logic [LANES:0] old_left, new_left;
+  logic [1:0][LANES:0] text_next, exact_next;
+  logic [LANES:0] old_left, old_exact, new_left;
   wire  [8:0] old_above = 9'(old_left), new_above = 9'(new_left);
   logic [8:0] text_above;
   logic       old_opens, new_opens;
@@ -242,17 +243,17 @@ module engine_wide #(
   logic [LANES-1:0][127:0] text_keep;
   wire [1:0] opening_next = start ? opening & ~(2'b1 << next_message) | 2'(opens) << next_message : opening;
   for (genvar m = 0; m < 2; m++) begin : texts_of
-    wire [LANES-1:0] others = old_above[LANES-1:0] & {LANES{oldest != 1'(m)}};
+    wire [LANES:0] others = oldest == 1'(m) ? (LANES+1)'(1) : {old_left[LANES-1], old_exact[LANES-1:0]};
     blocks_left #(.N(LANES), .S(Y)) left (
       .clk(clk), .rst(rst), .load(start && next_message == 1'(m)), .from(text_begins), .taken(takes_many), .others(others),
-      .above(), .above_next(text_next[m]));
+      .above(), .exact(), .above_next(text_next[m]), .exact_next(exact_next[m]));
   end
   always_comb begin
     there = '0;
     text_above = '0;
     for (int j = 0; j <= LANES; j++) begin
       text_above[j] = old_above[j];
-      for (int k = 0; k <= j; k++) text_above[j] |= exactly(old_above, k) && new_above[j-k];
+      for (int k = 0; k <= j; k++) text_above[j] |= old_exact[k] && new_above[j-k];
     end
     for (int j = 0; j < LANES; j++) there[j] = text_above[j] && valid[j] && text_valid > 4'(j);
   end
@@ -263,8 +264,8 @@ module engine_wide #(
 
   // The output register is a ring, a place for each bank, of which GHASH has yet to take `kept` blocks.
   logic [LANES-1:0][127:0] ring, crossed;
-  place_t       out_first, kept_first;
-  logic [8:0]   kept, kept_next;
+  place_t       out_first, kept_first, held;         // places before the head stay as they are, others take what comes, blocks or not
+  logic [8:0]   kept, kept_next, stay;               // `stay` as GHASH leaves them
   logic [7:0]   opened, drained, sealed;
   for (genvar j = 0; j < LANES; j++) begin : output_
     always_comb begin
@@ -288,7 +289,7 @@ module engine_wide #(
   } message_t;
   message_t given, behind_it, at_hash;
   logic         hashing, behind, at_once, moves;
-  logic [W:0]   aad_left, aad_many, hash_left, hash_many;
+  logic [W:0]   aad_left, aad_exact, aad_many, hash_left, hash_exact, hash_many;
   logic [29-X+3*W:0] aad_given, aad_behind, text_given, text_behind;
   wire [28:0] aad_blocks = 29'((aad_bytes + 33'd15) >> 4);
   wire [28:0] blocks = aad_blocks + text_blocks;
@@ -305,9 +306,9 @@ module engine_wide #(
   blocks_begin #(.N(W), .S(X)) aad_begin (.blocks(aad_blocks), .state(aad_given));
   blocks_begin #(.N(W), .S(X)) hash_begin (.blocks(text_blocks), .state(text_given));
   blocks_left #(.N(W), .S(X)) aad_to_hash (
-    .clk(clk), .rst(rst), .load(moves), .from(at_once ? aad_given : aad_behind), .taken(aad_many), .others('0), .above(aad_left), .above_next());
+    .clk(clk), .rst(rst), .load(moves), .from(at_once ? aad_given : aad_behind), .taken(aad_many), .others((W+1)'(1)), .above(aad_left), .exact(aad_exact), .above_next(), .exact_next());
   blocks_left #(.N(W), .S(X)) text_to_hash (
-    .clk(clk), .rst(rst), .load(moves), .from(at_once ? text_given : text_behind), .taken(hash_many), .others('0), .above(hash_left), .above_next());
+    .clk(clk), .rst(rst), .load(moves), .from(at_once ? text_given : text_behind), .taken(hash_many), .others((W+1)'(1)), .above(hash_left), .exact(hash_exact), .above_next(), .exact_next());
   assign at_once = start && !(known_next ? behind : hashing);
   assign moves = at_once || known_next;
 
@@ -333,18 +334,18 @@ module engine_wide #(
     for (int i = 0; i < W; i++) begin
       room_for[i] = active && (way_free || COLLECT && !below[W-1-i]);
       aads[i] = room_for[i] && aad_above[i];
-      for (int k = 0; k <= i; k++) reach[k] |= room_for[i] && exactly(aad_above, i - k);
+      for (int k = 0; k <= i; k++) reach[k] |= room_for[i] && aad_exact[i-k];
     end
     // Ciphertext, and the length block behind it, from block k on.
     for (int k = 0; k < W; k++) begin
       source[k] = k < LANES && (at_hash.opens ? there[k] : kept[k]);
-      texts[k] = hash_above[k] ? source[k] : exactly(hash_above, k) && length_due && (k == 0 || source[k == 0 ? 0 : k-1]);
+      texts[k] = hash_above[k] ? source[k] : hash_exact[k] && length_due && (k == 0 || source[k == 0 ? 0 : k-1]);
       ciphers[k] = reach[k] && hash_above[k] && source[k];
       lengths |= reach[k] && !hash_above[k] && texts[k];
     end
     for (int i = 0; i < W; i++) begin
       streams[i] = aad_above[i];
-      for (int k = 0; k <= i; k++) streams[i] |= exactly(aad_above, i - k) && texts[k];
+      for (int k = 0; k <= i; k++) streams[i] |= aad_exact[i-k] && texts[k];
       taken[i] = room_for[i] && streams[i];
     end
   end
@@ -354,10 +355,9 @@ module engine_wide #(
   assign drained = ciphers & {8{!at_hash.opens}};
   always_comb begin
     logic follows, ends, fits;
-    logic [8:0] stay;
     follows = !old_opens || !old_above[0];
     ends = 1'b0;
-    for (int k = 1; k <= LANES; k++) ends |= exactly(old_above, k) && opened[k-1];
+    for (int k = 1; k <= LANES; k++) ends |= old_exact[k] && opened[k-1];
     sealed = '0;
     for (int j = 0; j < LANES; j++) begin
       fits = !kept[LANES-1-j];
@@ -366,6 +366,8 @@ module engine_wide #(
     end
     stay = '0;
     for (int i = 0; i < LANES; i++) for (int d = 0; d <= W; d++) if (i + d < LANES) stay[i] |= exactly(9'(drained), d) && kept[i+d];
+    held = '0;
+    for (int i = 0; i < LANES; i++) for (int h = 0; h < LANES; h++) held[(h + 2*LANES - 1 - i) % LANES] |= stay[i] && head[h];
     kept_next = stay;
     // Block j is sealed behind those that are opened and those that stay.
     for (int i = 0; i < LANES; i++)
@@ -387,7 +389,7 @@ module engine_wide #(
     for (int i = 0; i < W; i++) begin
       entry[i] = {29'b0, at_hash.aad_length, 3'b0, 29'b0, at_hash.text_length, 3'b0};
       for (int k = 0; k <= i; k++)
-        if (k < LANES && exactly(aad_above, i - k) && hash_above[k]) begin
+        if (k < LANES && aad_exact[i-k] && hash_above[k]) begin
           entry[i] = at_hash.opens ? text[128*(k%LANES) +: 128] & text_keep[k%LANES] : '0;
           for (int h = 0; h < LANES; h++) entry[i] |= ring[(h+k)%LANES] & {128{!at_hash.opens && kept_first[h]}};
         end
@@ -496,7 +498,7 @@ module engine_wide #(
     if (tags) tag <= (value_known[oldest] ? value[oldest] : reversed(y)) ^ (mask_known[oldest] ? mask[oldest] : made[0]);
     if (known) value[hashed] <= reversed(y);
     if (mask_leaves) mask[masked] <= made[0];
-    for (int s = 0; s < LANES; s++) if (pops[s]) ring[s] <= crossed[s];
+    for (int s = 0; s < LANES; s++) if (!held[s]) ring[s] <= crossed[s];
     for (int g = 0; g < G; g++) if (arrives[g]) accumulator[g] <= reduced;
     for (int i = 0; i < POWERS; i++)
       if (power_arrives && stands_next[i] && !stands[i]) power[i] <= reduced;
@@ -521,9 +523,11 @@ module engine_wide #(
     if (rst) begin
       {open, value_known, mask_known} <= '0;
       {oldest, hash, known, masked, next_message} <= '0;
-      {h_due, making, mask_due, pending, flight, free_more, used, standing, standing_more, valid, waiting_above, kept} <= '0;
+      {h_due, making, mask_due, pending, flight, free_more, standing, standing_more, valid, waiting_above, kept} <= '0;
       {hashing, behind, active, ended, written, old_left, new_left} <= '0;
+      old_exact <= (LANES+1)'(1);
       free <= C'(FIFO);
+      used <= (LANES+1)'(1);
       for (int i = 0; i < LANES; i++) free_above[i] <= FIFO > i;
       {lane_next, from_lane, head, tail, kept_first} <= {5{place_t'(1)}};
     end else begin
@@ -531,7 +535,7 @@ module engine_wide #(
       h_due <= load || h_due && !h_enters;
       // What enters the lanes, and the room that there is for it.
       flight <= {flight[LATENCY-2:0], reserves[LANES-1:0], mask_enters, h_enters};
-      used <= takes[LANES-1:0];
+      used <= takes_many;
       free <= free_now;
       free_more <= beyond(takes_many, binary(reserves));
       standing <= standing_next;
@@ -567,7 +571,7 @@ module engine_wide #(
       masked <= masked ^ mask_leaves;
       oldest <= oldest_next;
       opening <= opening_next;
-      {old_left, old_opens} <= {text_next[oldest_next], opening_next[oldest_next]};
+      {old_left, old_exact, old_opens} <= {text_next[oldest_next], exact_next[oldest_next], opening_next[oldest_next]};
       {new_left, new_opens} <= {text_next[!oldest_next], opening_next[!oldest_next]};
       next_message <= next_message ^ start;
       if (known) value_known[hashed] <= 1'b1;
