@@ -121,10 +121,10 @@ def mapped(blocks, whole, library, folder):
     run("dfflegalize -cell $_DFF_P_ x")
     run("opt -fast")
     run(f"dfflibmap -liberty {whole} " + " ".join(f"-dont_use {cell}" for cell in library["leave"]) + f"")
-    # AES first, with a search for other structures: on S-boxes it takes seconds, on products hours.
+    # AES and control first, with a search for other structures: there it takes seconds, on products hours.
     deep = folder / "deep"
     deep.write_text("strash\n&get -n\n&st\n&dch -f\n&nf\n&put\nbuffer -c -N 12\ntopo\nstime -p\nupsize -c\ndnsize -c\n")
-    for chosen, which in ((deep, "*sbox_* *aes_*"), (script, "")):
+    for chosen, which in ((deep, "*sbox_* *aes_* *engine_wide"), (script, "")):
         run(f"abc -liberty {whole} -constr {constraint} -script {chosen} -D {library['target']} {which}")
     run("setundef -zero")
     run("opt_clean -purge")

@@ -136,9 +136,8 @@ module engine_wide #(
   endfunction
 
   // Two messages: the oldest, the one at GHASH, the one whose mask comes next, and where the next one goes.
-  logic [1:0] open, opening, value_known, mask_known;
+  logic [1:0] open, value_known, mask_known;
   logic       oldest, hash, masked, next_message, known, known_next, tags;
-  logic [1:0][15:0]  text_bytes_kept;
   logic [1:0][127:0] mask, value;
   wire [28:0] text_blocks = 29'((text_bytes + 33'd15) >> 4);
   logic [7:0]     takes;
@@ -238,11 +237,14 @@ module engine_wide #(
   logic [LANES:0] old_left, old_exact, new_left;
   wire  [8:0] old_above = 9'(old_left), new_above = 9'(new_left);
   logic [8:0] text_above;
-  logic       old_opens, new_opens;
+  // Of each message whether it is opened and what of its last block counts.
+  logic [1:0][16:0] kind, kind_next;
+  logic        old_opens, new_opens;
+  logic [15:0] old_bytes, new_bytes;
   logic [7:0] there;
   logic [LANES-1:0][127:0] text_keep;
-  wire [1:0] opening_next = start ? opening & ~(2'b1 << next_message) | 2'(opens) << next_message : opening;
   for (genvar m = 0; m < 2; m++) begin : texts_of
+    assign kind_next[m] = start && next_message == 1'(m) ? {opens, bytes(text_bytes[3:0])} : kind[m];
     wire [LANES:0] others = oldest == 1'(m) ? (LANES+1)'(1) : {old_left[LANES-1], old_exact[LANES-1:0]};
     blocks_left #(.N(LANES), .S(Y)) left (
       .clk(clk), .rst(rst), .load(start && next_message == 1'(m)), .from(text_begins), .taken(takes_many), .others(others),
@@ -259,7 +261,7 @@ module engine_wide #(
   end
   for (genvar j = 0; j < LANES; j++) begin : port
     wire last = old_above[j] ? !old_above[j+1] : !text_above[j+1];
-    assign text_keep[j] = keep(last, old_above[j] ? text_bytes_kept[oldest] : text_bytes_kept[!oldest]);
+    assign text_keep[j] = keep(last, old_above[j] ? old_bytes : new_bytes);
   end
 
   // The output register is a ring, a place for each bank, of which GHASH has yet to take `kept` blocks.
@@ -504,7 +506,6 @@ module engine_wide #(
       if (power_arrives && stands_next[i] && !stands[i]) power[i] <= reduced;
       else if (h_leaves && i == 0) power[i] <= reversed(made[0]);
     if (start) begin
-      text_bytes_kept[next_message] <= bytes(text_bytes[3:0]);
       {pending_iv, pending_text} <= {iv, text_begins};
       {behind_it, aad_behind, text_behind} <= {given, aad_given, text_given};
     end
@@ -570,9 +571,9 @@ module engine_wide #(
       hash <= hash ^ known_next;
       masked <= masked ^ mask_leaves;
       oldest <= oldest_next;
-      opening <= opening_next;
-      {old_left, old_exact, old_opens} <= {text_next[oldest_next], exact_next[oldest_next], opening_next[oldest_next]};
-      {new_left, new_opens} <= {text_next[!oldest_next], opening_next[!oldest_next]};
+      kind <= kind_next;
+      {old_left, old_exact, old_opens, old_bytes} <= {text_next[oldest_next], exact_next[oldest_next], kind_next[oldest_next]};
+      {new_left, new_opens, new_bytes} <= {text_next[!oldest_next], kind_next[!oldest_next]};
       next_message <= next_message ^ start;
       if (known) value_known[hashed] <= 1'b1;
       if (mask_leaves) mask_known[masked] <= 1'b1;
