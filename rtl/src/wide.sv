@@ -128,8 +128,8 @@ module engine_wide #(
   function automatic logic [15:0] bytes(input logic [3:0] odd);
     for (int i = 0; i < 16; i++) bytes[15-i] = odd == '0 || 4'(i) < odd;
   endfunction
-  function automatic logic [127:0] keep(input logic last, input logic [15:0] counting);
-    for (int i = 0; i < 128; i++) keep[i] = !last || counting[i/8];
+  function automatic logic [127:0] of_bytes(input logic [15:0] counting);
+    for (int i = 0; i < 128; i++) of_bytes[i] = counting[i/8];
   endfunction
   function automatic logic [127:0] reversed(input logic [127:0] x);
     for (int i = 0; i < 128; i++) reversed[i] = x[127-i];
@@ -242,7 +242,7 @@ module engine_wide #(
   logic        old_opens, new_opens;
   logic [15:0] old_bytes, new_bytes;
   logic [7:0] there;
-  logic [LANES-1:0][127:0] text_keep;
+  logic [LANES-1:0][15:0] text_counts;
   for (genvar m = 0; m < 2; m++) begin : texts_of
     assign kind_next[m] = start && next_message == 1'(m) ? {opens, bytes(text_bytes[3:0])} : kind[m];
     wire [LANES:0] others = oldest == 1'(m) ? (LANES+1)'(1) : {old_left[LANES-1], old_exact[LANES-1:0]};
@@ -261,22 +261,26 @@ module engine_wide #(
   end
   for (genvar j = 0; j < LANES; j++) begin : port
     wire last = old_above[j] ? !old_above[j+1] : !text_above[j+1];
-    assign text_keep[j] = keep(last, old_above[j] ? old_bytes : new_bytes);
+    assign text_counts[j] = (old_above[j] ? old_bytes : new_bytes) | {16{!last}};
   end
 
   // The output register is a ring, a place for each bank, of which GHASH has yet to take `kept` blocks.
-  logic [LANES-1:0][127:0] ring, crossed;
+  logic [LANES-1:0][127:0] ring, came, crossed;
   place_t       out_first, kept_first, held;         // places before the head stay as they are, others take what comes, blocks or not
   logic [8:0]   kept, kept_next, stay;               // `stay` as GHASH leaves them
   logic [7:0]   opened, drained, sealed;
   for (genvar j = 0; j < LANES; j++) begin : output_
     always_comb begin
+      logic [15:0] counts;
       out[128*j +: 128] = '0;
-      crossed[j] = '0;
+      came[j] = '0;
+      counts = '0;
       for (int h = 0; h < LANES; h++) begin
         out[128*j +: 128] |= ring[(h+j)%LANES] & {128{out_first[h]}};
-        crossed[j] |= (text[128*((j+LANES-h)%LANES) +: 128] ^ found[j]) & text_keep[(j+LANES-h)%LANES] & {128{head[h]}};
+        came[j] |= text[128*((j+LANES-h)%LANES) +: 128] & {128{head[h]}};
+        counts |= text_counts[(j+LANES-h)%LANES] & {16{head[h]}};
       end
+      crossed[j] = (came[j] ^ found[j]) & of_bytes(counts);
     end
   end
 
@@ -382,27 +386,29 @@ module engine_wide #(
 
   // The group at hand: places `below` are taken, and what enters goes to those from there on, then to the first of the next group.
   logic [W-1:0][127:0] collected, turned;
+  logic [LANES-1:0][127:0] cipher;
   logic [W-1:0] has, here, next_group;
   logic [G-1:0] turn, written, arrives, follows_turn;
   logic         issue;
   assign issue = active && way_free && (below[W-1] || here[W-1]);
   assign follows_turn = G'({turn, turn[G-1]});
   always_comb begin
+    for (int k = 0; k < LANES; k++) begin
+      cipher[k] = '0;
+      for (int h = 0; h < LANES; h++) cipher[k] |= ring[(h+k)%LANES] & {128{kept_first[h]}};
+      if (at_hash.opens) cipher[k] = text[128*k +: 128] & of_bytes(text_counts[k]);
+    end
     for (int i = 0; i < W; i++) begin
       entry[i] = {29'b0, at_hash.aad_length, 3'b0, 29'b0, at_hash.text_length, 3'b0};
-      for (int k = 0; k <= i; k++)
-        if (k < LANES && aad_exact[i-k] && hash_above[k]) begin
-          entry[i] = at_hash.opens ? text[128*(k%LANES) +: 128] & text_keep[k%LANES] : '0;
-          for (int h = 0; h < LANES; h++) entry[i] |= ring[(h+k)%LANES] & {128{!at_hash.opens && kept_first[h]}};
-        end
-      if (aad_above[i]) entry[i] = aad[128*i +: 128] & keep(!aad_above[i+1], at_hash.aad_bytes);
+      for (int k = 0; k <= i; k++) if (k < LANES && aad_exact[i-k] && hash_above[k]) entry[i] = cipher[k%LANES];
+      if (aad_above[i]) entry[i] = aad[128*i +: 128] & of_bytes(at_hash.aad_bytes | {16{aad_above[i+1]}});
     end
     {here, next_group, turned} = '0;
     for (int l = 0; l < W; l++)
       for (int i = 0; i <= W; i++) begin
         if (i <= l) here[l] |= place[i] && taken[l-i];
         else next_group[l] |= COLLECT && place[i] && taken[l+W-i];
-        turned[l] |= entry[(l+W-i)%W] & {128{place[i]}};
+        if (i < W) turned[l] |= entry[(l+W-i)%W] & {128{place[i] || i == 0 && place[W]}};
       end
   end
 

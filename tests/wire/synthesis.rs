@@ -8,6 +8,7 @@ use sealsim::{
         control::whole,
         library::{Block, Wide},
         parts::{Cut, PLAIN, Part, ghash, lane, multiplier, tag_queue},
+        wide as several,
     },
     gcm::{
         spec::{AesSpec, ClockCheck, GcmSpec, GhashSpec, MultiplierSpec},
@@ -63,7 +64,7 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
             let aggregated = GhashSpec::Aggregated { width: wide.w, groups: wide.g, multiplier };
             let ghash = if wide.collect == 1 { aggregated } else { serial(wide.levels, cut) };
             let spec = engine(wide.lanes, rounds, wide.registers, wide.fifo, ghash);
-            (whole(&spec, rounds, wide.compact == 1, library), 0.0)
+            (several::whole(&spec, rounds, wide.compact == 1, library), 0.0)
         }
     }
 }
