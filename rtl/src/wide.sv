@@ -57,8 +57,9 @@ endmodule
 module blocks_begin #(parameter int N = 1, parameter int S = 0) (input logic [28:0] blocks, output logic [29-S+3*N:0] state);
   wire [28-S:0] whole = blocks[28:S];
   wire [28-S:0] rest = whole > 2 ? whole - (29-S)'(2) : '0;
-  always_comb for (int i = 0; i < 3*N; i++) state[i] = 29'(i) < blocks - (29'(rest) << S);
-  assign state[29-S+3*N:3*N] = {rest, rest != '0};
+  logic [3*N-1:0] window;
+  always_comb for (int i = 0; i < 3*N; i++) window[i] = 29'(i) < blocks - (29'(rest) << S);
+  assign state = {rest, rest != '0, window};
 endmodule
 
 module engine_wide #(
@@ -109,11 +110,11 @@ module engine_wide #(
   // Bit i of what is further by a place; and a place that is further by so many.
   function automatic place_t turned_by(input place_t bits, input place_t at);
     turned_by = '0;
-    for (int i = 0; i < LANES; i++) for (int h = 0; h < LANES; h++) turned_by[(i + h) % LANES] |= bits[i] && at[h];
+    for (int i = 0; i < LANES; i++) for (int h = 0; h < LANES; h++) turned_by[(i + h) % LANES] = turned_by[(i + h) % LANES] | (bits[i] && at[h]);
   endfunction
   function automatic place_t further(input place_t at, input logic [LANES:0] count);
     further = '0;
-    for (int h = 0; h < LANES; h++) for (int k = 0; k <= LANES; k++) further[(h + k) % LANES] |= at[h] && count[k];
+    for (int h = 0; h < LANES; h++) for (int k = 0; k <= LANES; k++) further[(h + k) % LANES] = further[(h + k) % LANES] | (at[h] && count[k]);
   endfunction
   // How far it is from a place to the second lane.
   function automatic place_t from_first(input place_t at);
@@ -148,7 +149,8 @@ module engine_wide #(
   logic         h_due, making, mask_due, pending;
   logic [95:0]  pending_iv;
   logic [29-Y+3*LANES:0] text_begins, pending_text;
-  place_t       lane_next, lane_free, enters;
+  place_t       lane_next, enters;
+  logic [LANES-1:0] lane_free;
   logic [LANES-1:0][127:0] nonce_counter, made;
   logic [LANES:0] counters_above, counters_exact, go_many;
   logic [8:0]   go;
@@ -170,7 +172,7 @@ module engine_wide #(
     room_above = '0;
     free_too = 1'b1;
     for (int i = 0; i < LANES; i++)
-      for (int k = 0; k <= LANES; k++) room_above[i] |= used[k] && (k > i || free_above[k > i ? 0 : i-k]);
+      for (int k = 0; k <= LANES; k++) room_above[i] = room_above[i] | (used[k] && (k > i || free_above[k > i ? 0 : i-k]));
     for (int k = 0; k < LANES; k++) begin
       free_too &= (lane_free & turned_by(lane_next, place_t'(1) << k)) != '0;
       go[k] = free_too && (mask_due ? k == 0 || counters_above[k == 0 ? 0 : k-1] && room_above[k == 0 ? 0 : k-1] : counters_above[k] && room_above[k]);
@@ -185,8 +187,9 @@ module engine_wide #(
   assign go_many = many(go[7:0]);
   for (genvar l = 0; l < LANES; l++) begin : aes
     if (REGISTERS == 0) begin : looped
+      wire lane_enters = enters[l] || l == 0 && h_enters;
       aes_iterative #(.ROUNDS(ROUNDS), .COMPACT(COMPACT)) lane (
-        .clk(clk), .rst(rst), .valid(enters[l] || l == 0 && h_enters), .keys(keys), .block(nonce_counter[l]), .ready(lane_free[l]), .done(), .keystream(made[l]));
+        .clk(clk), .rst(rst), .valid(lane_enters), .keys(keys), .block(nonce_counter[l]), .ready(lane_free[l]), .done(), .keystream(made[l]));
     end else begin : unrolled
       aes_lane #(.ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT)) lane (.clk(clk), .keys(keys), .block(nonce_counter[l]), .keystream(made[l]));
       assign lane_free[l] = 1'b1;
@@ -219,7 +222,7 @@ module engine_wide #(
       read = '0;
       arriving[b] = '0;
       for (int i = 0; i < DEPTH; i++) read |= fifo[b][i] & {128{head_row[b][i]}};
-      for (int s = 0; s < LANES; s++) arriving[b] |= made[(b+s)%LANES] & {128{from_lane[s]}};
+      for (int s = 0; s < LANES; s++) arriving[b] = arriving[b] | (made[(b+s)%LANES] & {128{from_lane[s]}});
       found[b] = waits[b] ? read : arriving[b];
     end
     always_ff @(posedge clk) begin
@@ -255,7 +258,7 @@ module engine_wide #(
     text_above = '0;
     for (int j = 0; j <= LANES; j++) begin
       text_above[j] = old_above[j];
-      for (int k = 0; k <= j; k++) text_above[j] |= old_exact[k] && new_above[j-k];
+      for (int k = 0; k <= j; k++) text_above[j] = text_above[j] | (old_exact[k] && new_above[j-k]);
     end
     for (int j = 0; j < LANES; j++) there[j] = text_above[j] && valid[j] && text_valid > 4'(j);
   end
@@ -276,8 +279,8 @@ module engine_wide #(
       came[j] = '0;
       counts = '0;
       for (int h = 0; h < LANES; h++) begin
-        out[128*j +: 128] |= ring[(h+j)%LANES] & {128{out_first[h]}};
-        came[j] |= text[128*((j+LANES-h)%LANES) +: 128] & {128{head[h]}};
+        out[128*j +: 128] = out[128*j +: 128] | (ring[(h+j)%LANES] & {128{out_first[h]}});
+        came[j] = came[j] | (text[128*((j+LANES-h)%LANES) +: 128] & {128{head[h]}});
         counts |= text_counts[(j+LANES-h)%LANES] & {16{head[h]}};
       end
       crossed[j] = (came[j] ^ found[j]) & of_bytes(counts);
@@ -294,9 +297,14 @@ module engine_wide #(
     logic [W-1:0] below;
   } message_t;
   message_t given, behind_it, at_hash;
+  wire [G-1:0]  place_of = at_hash.place;
   logic         hashing, behind, at_once, moves;
   logic [W:0]   aad_left, aad_exact, aad_many, hash_left, hash_exact, hash_many;
   logic [29-X+3*W:0] aad_given, aad_behind, text_given, text_behind;
+  // The place of a group that so many follow, when `gone` of these have gone.
+  function automatic logic [G-1:0] from_end(input logic [28:0] groups, input int gone);
+    for (int g = 0; g < G; g++) from_end[g] = g == G - 1 ? G == 1 || groups > 29'(G - 2 + gone) : groups == 29'(g + gone);
+  endfunction
   wire [28:0] aad_blocks = 29'((aad_bytes + 33'd15) >> 4);
   wire [28:0] blocks = aad_blocks + text_blocks;
   always_comb begin
@@ -306,7 +314,7 @@ module engine_wide #(
     given.opens = opens;
     given.groups = 29'(blocks / 29'(W));
     given.last = given.groups == '0;
-    for (int g = 0; g < G; g++) given.place[g] = g == G - 1 ? G == 1 || given.groups > 29'(G - 2) : given.groups == 29'(g);
+    given.place = from_end(given.groups, 0);
     given.below = W'((1 << (W - 1 - int'(blocks) % W)) - 1);
   end
   blocks_begin #(.N(W), .S(X)) aad_begin (.blocks(aad_blocks), .state(aad_given));
@@ -340,7 +348,7 @@ module engine_wide #(
     for (int i = 0; i < W; i++) begin
       room_for[i] = active && (way_free || COLLECT && !below[W-1-i]);
       aads[i] = room_for[i] && aad_above[i];
-      for (int k = 0; k <= i; k++) reach[k] |= room_for[i] && aad_exact[i-k];
+      for (int k = 0; k <= i; k++) reach[k] = reach[k] | (room_for[i] && aad_exact[i-k]);
     end
     // Ciphertext, and the length block behind it, from block k on.
     for (int k = 0; k < W; k++) begin
@@ -351,7 +359,7 @@ module engine_wide #(
     end
     for (int i = 0; i < W; i++) begin
       streams[i] = aad_above[i];
-      for (int k = 0; k <= i; k++) streams[i] |= aad_exact[i-k] && texts[k];
+      for (int k = 0; k <= i; k++) streams[i] = streams[i] | (aad_exact[i-k] && texts[k]);
       taken[i] = room_for[i] && streams[i];
     end
   end
@@ -371,14 +379,14 @@ module engine_wide #(
       sealed[j] = there[j] && fits && (old_above[j] ? !old_opens : !new_opens && (follows || ends));
     end
     stay = '0;
-    for (int i = 0; i < LANES; i++) for (int d = 0; d <= W; d++) if (i + d < LANES) stay[i] |= exactly(9'(drained), d) && kept[i+d];
+    for (int i = 0; i < LANES; i++) for (int d = 0; d <= W; d++) if (i + d < LANES) stay[i] = stay[i] | (exactly(9'(drained), d) && kept[i+d]);
     held = '0;
-    for (int i = 0; i < LANES; i++) for (int h = 0; h < LANES; h++) held[(h + 2*LANES - 1 - i) % LANES] |= stay[i] && head[h];
+    for (int i = 0; i < LANES; i++) for (int h = 0; h < LANES; h++) held[(h + 2*LANES - 1 - i) % LANES] = held[(h + 2*LANES - 1 - i) % LANES] | (stay[i] && head[h]);
     kept_next = stay;
     // Block j is sealed behind those that are opened and those that stay.
     for (int i = 0; i < LANES; i++)
       for (int j = 0; j < LANES; j++)
-        for (int o = 0; o <= j; o++) kept_next[i] |= sealed[j] && exactly(9'(opened), o) && (j - o >= i || stay[j - o >= i ? 0 : i-1-j+o]);
+        for (int o = 0; o <= j; o++) kept_next[i] = kept_next[i] | (sealed[j] && exactly(9'(opened), o) && (j - o >= i || stay[j - o >= i ? 0 : i-1-j+o]));
   end
   assign takes = opened | sealed;
   assign takes_many = many(takes);
@@ -395,7 +403,7 @@ module engine_wide #(
   always_comb begin
     for (int k = 0; k < LANES; k++) begin
       cipher[k] = '0;
-      for (int h = 0; h < LANES; h++) cipher[k] |= ring[(h+k)%LANES] & {128{kept_first[h]}};
+      for (int h = 0; h < LANES; h++) cipher[k] = cipher[k] | (ring[(h+k)%LANES] & {128{kept_first[h]}});
       if (at_hash.opens) cipher[k] = text[128*k +: 128] & of_bytes(text_counts[k]);
     end
     for (int i = 0; i < W; i++) begin
@@ -406,9 +414,9 @@ module engine_wide #(
     {here, next_group, turned} = '0;
     for (int l = 0; l < W; l++)
       for (int i = 0; i <= W; i++) begin
-        if (i <= l) here[l] |= place[i] && taken[l-i];
-        else next_group[l] |= COLLECT && place[i] && taken[l+W-i];
-        if (i < W) turned[l] |= entry[(l+W-i)%W] & {128{place[i] || i == 0 && place[W]}};
+        if (i <= l) here[l] = here[l] | (place[i] && taken[l-i]);
+        else next_group[l] = next_group[l] | (COLLECT && place[i] && taken[l+W-i]);
+        if (i < W) turned[l] = turned[l] | (entry[(l+W-i)%W] & {128{place[i] || i == 0 && place[W]}});
       end
   end
 
@@ -450,7 +458,7 @@ module engine_wide #(
     always_comb begin
       {a, b} = '0;
       for (int i = 0; i < POWERS; i++) begin
-        if (i % W == W - 1 - l) b |= power[i] & {128{!makes && at_hash.place[i / W]}};
+        if (i % W == W - 1 - l) b |= power[i] & {128{!makes && place_of[i / W]}};
         if (l == 0) a |= power[i] & {128{makes && larger[i]}};
         if (l == 0) b |= power[i] & {128{makes && smaller[i]}};
       end
@@ -471,7 +479,7 @@ module engine_wide #(
   if (L == 1) begin : at_once_
     assign {power_arrives, arrives} = {makes, turn & {G{issue}}};
     assign known_next = issue && at_hash.last;
-    always_comb way_free = 1'b1;
+    assign way_free = 1'b1;
   end else begin : later
     logic [(G+1)*(L-1)-1:0] products;
     logic [G-1:0] busy_next;                         // but for what is issued now
@@ -522,7 +530,7 @@ module engine_wide #(
       if (issue) begin
         at_hash.groups <= at_hash.groups - 1'b1;
         at_hash.last <= at_hash.groups == 29'd1;
-        for (int g = 0; g < G; g++) at_hash.place[g] <= g == G - 1 ? G == 1 || at_hash.groups > 29'(G - 1) : at_hash.groups == 29'(g + 1);
+        at_hash.place <= from_end(at_hash.groups, 1);
       end
       at_hash.below <= issue ? next_group : below | here;
     end
