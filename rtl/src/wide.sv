@@ -130,7 +130,7 @@ module engine_wide #(
     for (int i = 0; i < 16; i++) bytes[15-i] = odd == '0 || 4'(i) < odd;
   endfunction
   function automatic logic [127:0] of_bytes(input logic [15:0] counting);
-    for (int i = 0; i < 128; i++) of_bytes[i] = counting[i/8];
+    for (int i = 0; i < 16; i++) of_bytes[8*i +: 8] = {8{counting[i]}};
   endfunction
   function automatic logic [127:0] reversed(input logic [127:0] x);
     for (int i = 0; i < 128; i++) reversed[i] = x[127-i];
@@ -218,12 +218,12 @@ module engine_wide #(
   assign pops = turned_by(takes[LANES-1:0], head);
   for (genvar b = 0; b < LANES; b++) begin : bank
     always_comb begin
-      logic [127:0] read;
-      read = '0;
-      arriving[b] = '0;
+      logic [127:0] read, leaves;
+      {read, leaves} = '0;
       for (int i = 0; i < DEPTH; i++) read |= fifo[b][i] & {128{head_row[b][i]}};
-      for (int s = 0; s < LANES; s++) arriving[b] = arriving[b] | (made[(b+s)%LANES] & {128{from_lane[s]}});
-      found[b] = waits[b] ? read : arriving[b];
+      for (int s = 0; s < LANES; s++) leaves |= made[(b+s)%LANES] & {128{from_lane[s]}};
+      arriving[b] = leaves;
+      found[b] = waits[b] ? read : leaves;
     end
     always_ff @(posedge clk) begin
       for (int i = 0; i < DEPTH; i++) if (writes[b] && tail_row[b][i]) fifo[b][i] <= arriving[b];
@@ -268,22 +268,23 @@ module engine_wide #(
   end
 
   // The output register is a ring, a place for each bank, of which GHASH has yet to take `kept` blocks.
-  logic [LANES-1:0][127:0] ring, came, crossed;
+  logic [LANES-1:0][127:0] ring, crossed;
   place_t       out_first, kept_first, held;         // places before the head stay as they are, others take what comes, blocks or not
   logic [8:0]   kept, kept_next, stay;               // `stay` as GHASH leaves them
   logic [7:0]   opened, drained, sealed;
   for (genvar j = 0; j < LANES; j++) begin : output_
     always_comb begin
       logic [15:0] counts;
-      out[128*j +: 128] = '0;
-      came[j] = '0;
+      logic [127:0] sent, came;
       counts = '0;
+      {sent, came} = '0;
       for (int h = 0; h < LANES; h++) begin
-        out[128*j +: 128] = out[128*j +: 128] | (ring[(h+j)%LANES] & {128{out_first[h]}});
-        came[j] = came[j] | (text[128*((j+LANES-h)%LANES) +: 128] & {128{head[h]}});
+        sent |= ring[(h+j)%LANES] & {128{out_first[h]}};
+        came |= text[128*((j+LANES-h)%LANES) +: 128] & {128{head[h]}};
         counts |= text_counts[(j+LANES-h)%LANES] & {16{head[h]}};
       end
-      crossed[j] = (came[j] ^ found[j]) & of_bytes(counts);
+      out[128*j +: 128] = sent;
+      crossed[j] = (came ^ found[j]) & of_bytes(counts);
     end
   end
 
