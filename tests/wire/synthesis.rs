@@ -214,7 +214,7 @@ fn engines_of_several_lanes_lie_where_the_readme_of_rtl_says() {
             *count += u32::from(within.0.abs() > within.1);
         }
     }
-    // Informed, drawn: how many, and misses of area, of delay, and of delay with wires.
+    // Informed, drawn: how many of them were synthesised, and misses of area (one of 10.03 %), of delay, and of delay with wires.
     assert_eq!((counts, beyond), ([0, 6], [[0; 3], [1, 0, 0]]));
 }
 
