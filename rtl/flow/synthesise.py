@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 import time
@@ -43,6 +44,20 @@ FAMILIES = {
     "wide": ("engine_wide", "LANES ROUNDS REGISTERS COMPACT FIFO W G COLLECT LEVELS PRODUCT REDUCTION"),
 }
 
+def drawn(seed, count):
+    """So many engines of several lanes, at random, of at most about 350 kGE; the smallest first."""
+    draw, found = random.Random(seed), {}
+    while len(found) < count:
+        lanes, rounds, registers, compact = draw.choice((1, 2, 4)), draw.choice((10, 12, 14)), draw.choice((0, 0, 1, 2)), draw.randrange(2)
+        collect = draw.randrange(2)
+        w, g = (draw.choice((1, 2, 4)), draw.randrange(1, 5)) if collect else (1, 1)
+        fifo, levels, product, reduction = draw.randrange(4, 49), draw.choice((0, 2)), draw.randrange(1, 4), draw.randrange(1, 3)
+        kge = lanes * (rounds if registers else 1) * (12 - 4 * compact) + w * (70 - 15 * levels + 2 * g) + 1.3 * fifo + 40
+        if kge <= 350:
+            found[lanes, rounds, registers, compact, fifo, w, g, collect, levels, product, reduction] = kge
+    return [("wide", *block) for block in sorted(found, key=found.get)]
+
+
 # By set, what is synthesised in one go: the family and its parameters.
 CUTS = ((1, 0), (2, 0), (1, 1), (2, 1), (3, 1))
 BLOCKS = {
@@ -70,6 +85,8 @@ BLOCKS = {
         (2, 12, 1, 1, 32, 1, 1, 0, 0, 3, 1), (1, 14, 1, 1, 20, 1, 4, 1, 0, 2, 2), (2, 10, 1, 0, 24, 2, 4, 1, 0, 2, 2), (1, 12, 1, 0, 16, 2, 3, 1, 2, 3, 1),
         (4, 10, 2, 1, 96, 1, 1, 0, 2, 2, 2), (2, 14, 2, 0, 64, 4, 4, 1, 0, 2, 1), (4, 14, 1, 1, 64, 4, 4, 1, 0, 2, 2), (4, 14, 1, 0, 128, 4, 4, 1, 0, 2, 2),
     )],
+    # Likewise, drawn after control had been taken out of their longest paths.
+    "held-wide-drawn": drawn(67, 12),
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
 
@@ -121,10 +138,10 @@ def mapped(blocks, whole, library, folder):
     run("dfflegalize -cell $_DFF_P_ x")
     run("opt -fast")
     run(f"dfflibmap -liberty {whole} " + " ".join(f"-dont_use {cell}" for cell in library["leave"]) + f"")
-    # AES first, with a search for other structures: on S-boxes it takes seconds, on products hours.
+    # AES and control first, with a search for other structures: there it takes seconds, on products hours.
     deep = folder / "deep"
     deep.write_text("strash\n&get -n\n&st\n&dch -f\n&nf\n&put\nbuffer -c -N 12\ntopo\nstime -p\nupsize -c\ndnsize -c\n")
-    for chosen, which in ((deep, "*sbox_* *aes_*"), (script, "")):
+    for chosen, which in ((deep, "*sbox_* *aes_* *engine_wide"), (script, "")):
         run(f"abc -liberty {whole} -constr {constraint} -script {chosen} -D {library['target']} {which}")
     run("setundef -zero")
     run("opt_clean -purge")

@@ -213,16 +213,21 @@ module twin_wide #(
     .aad_taken(out[0][3:0]), .text_taken(out[0][7:4]), .out_valid(out[0][11:8]), .tag_valid(out[0][12]), .ready(out[0][13]), .room(out[0][14]),
     .rests(out[0][15]), .out(out[RING-1:6]), .tag(out[1]));
   wire [1:0] masks = unit.mask_known | 2'(unit.mask_leaves) << unit.masked;
-  assign out[0][31:16] = {13'b0, unit.issue && unit.below_now[W-1], masks[!unit.oldest], masks[unit.oldest]};
+  function automatic int place(input logic [LANES-1:0] bits);
+    place = $clog2(32'(bits));
+  endfunction
+  wire int arrived = $countones(unit.arrived), head = place(unit.head);
+  assign out[0][31:16] = {13'b0, unit.issue && unit.below[W-1], masks[!unit.oldest], masks[unit.oldest]};
   assign out[0][127:32] = {
-    16'b0, 4'(unit.kept_first), 4'(unit.lane_first), unit.kept, 4'(unit.arrived_count), 32'(unit.waiting), 32'(unit.head_row) * LANES + 32'(unit.head_bank)};
+    16'b0, 4'(place(unit.kept_first)), 4'((place(unit.from_lane) + place(unit.tail)) % LANES), 4'($countones(unit.kept)), 4'(arrived),
+    32'(unit.standing) - $clog2(unit.used) - arrived, $clog2(unit.head_row[head]) * LANES + head};
   assign out[2] = unit.mask_known[unit.oldest] ? unit.mask[unit.oldest] : unit.made[0];
   assign out[3] = unit.mask_known[!unit.oldest] ? unit.mask[!unit.oldest] : unit.made[0];
   if (L == 1) begin : none
     assign out[4] = '0;
   end else begin : some
     for (genvar r = 1; r < L; r++) begin : flies
-      assign out[4][r-1] = |unit.later.flight[(G+1)*(r-1) +: G+1];
+      assign out[4][r-1] = |unit.later.products[(G+1)*(r-1) +: G+1];
     end
     assign out[4][127:L-1] = '0;
   end

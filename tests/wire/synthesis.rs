@@ -8,6 +8,7 @@ use sealsim::{
         control::whole,
         library::{Block, Wide},
         parts::{Cut, PLAIN, Part, ghash, lane, multiplier, tag_queue},
+        wide as several,
     },
     gcm::{
         spec::{AesSpec, ClockCheck, GcmSpec, GhashSpec, MultiplierSpec},
@@ -63,7 +64,7 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
             let aggregated = GhashSpec::Aggregated { width: wide.w, groups: wide.g, multiplier };
             let ghash = if wide.collect == 1 { aggregated } else { serial(wide.levels, cut) };
             let spec = engine(wide.lanes, rounds, wide.registers, wide.fifo, ghash);
-            (whole(&spec, rounds, wide.compact == 1, library), 0.0)
+            (several::whole(&spec, rounds, wide.compact == 1, library), 0.0)
         }
     }
 }
@@ -74,16 +75,16 @@ fn engine(lanes: u32, rounds: u32, registers: u32, keystream_blocks: u32, ghash:
     GcmSpec { aes: AesSpec { lanes, keystream_blocks, ..aes }, ghash, ..GcmSpec::four_lanes() }
 }
 
-/// Synthesis may drop a register that nothing needs; none is forgotten. Of engines of several lanes control is counted as if one message were open.
+/// Synthesis may drop a register that nothing needs; none is forgotten.
 #[test]
 fn flip_flops_are_those_of_every_row() {
     for (library, row) in libraries().into_iter().flat_map(|library| library.rows.iter().map(move |row| (library, row)))
     {
         let (part, beyond) = said(row.block, library);
-        if matches!(row.block, Block::Wide(_)) {
-            continue;
-        }
-        assert_eq!(part.flip_flops + beyond, f64::from(row.flip_flops), "{}: {}", library.title, row.block);
+        // Of an engine of several lanes a few bits that are always equal or constant are merged.
+        let merged = if matches!(row.block, Block::Wide(_)) { 8.0 } else { 0.0 };
+        let off = part.flip_flops + beyond - f64::from(row.flip_flops);
+        assert!(off.abs() <= merged, "{}: {}: {off:+}", library.title, row.block);
     }
 }
 
@@ -171,31 +172,50 @@ fn whole_engines_are_within_a_tenth_in_area_and_15_percent_in_delay_but_for_two_
     );
 }
 
-/// Engines of several lanes and messages, held out: their shapes were chosen before any was synthesised, and the model was not changed after.
+/// Engines of several lanes and messages that were drawn before any of them was synthesised, with a model that was not changed after: the set `held-wide-drawn`.
+/// Lanes, rounds, registers, compact, fifo, w, g, collect, levels, product, reduction.
+const DRAWN: [[u64; 11]; 12] = [
+    [2, 10, 0, 1, 12, 1, 1, 0, 2, 2, 1],
+    [2, 12, 0, 0, 36, 1, 1, 0, 2, 2, 1],
+    [4, 12, 0, 1, 11, 1, 1, 0, 0, 2, 1],
+    [4, 10, 0, 0, 26, 1, 1, 0, 2, 3, 1],
+    [2, 12, 0, 1, 29, 1, 1, 0, 0, 1, 2],
+    [4, 12, 0, 0, 29, 1, 1, 0, 0, 2, 1],
+    [1, 14, 0, 1, 5, 2, 3, 1, 0, 2, 2],
+    [1, 14, 0, 0, 38, 2, 2, 1, 0, 3, 2],
+    [2, 10, 2, 1, 11, 1, 1, 0, 2, 3, 1],
+    [1, 10, 2, 1, 35, 2, 4, 1, 2, 1, 1],
+    [4, 14, 0, 1, 48, 4, 1, 1, 2, 1, 2],
+    [2, 14, 1, 1, 26, 1, 3, 1, 2, 1, 1],
+];
+
+fn is_drawn(wide: Wide) -> bool {
+    let Wide { lanes, rounds, registers, compact, fifo, w, g, collect, levels, product, reduction } = wide;
+    let small = [lanes, rounds, registers, compact, fifo, w, g, collect, levels].map(u64::from);
+    DRAWN.iter().any(|drawn| drawn[..9] == small && drawn[9..] == [product, reduction])
+}
+
+/// Those that are not drawn are informed: the RTL's control was made short because of them.
 #[test]
 fn engines_of_several_lanes_lie_where_the_readme_of_rtl_says() {
-    let (library, mut held, mut beyond) = (Library::named("osu018").unwrap(), 0, [0; 3]);
-    for row in library.rows.iter().filter(|row| matches!(row.block, Block::Wide(_))) {
-        let (part, _) = said(row.block, library);
+    let library = Library::named("osu018").unwrap();
+    let (mut counts, mut beyond) = ([0; 2], [[0; 3]; 2]);
+    for row in &library.rows {
+        let Block::Wide(wide) = row.block else { continue };
+        let ((part, _), drawn) = (said(row.block, library), usize::from(is_drawn(wide)));
         let off = [part.kge(library) / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
             .map(|ratio| 100.0 * (ratio - 1.0));
         println!(
-            "| {} | {} | {:.0} | {:+.1} | {:.0} | {:+.1} | {:+.1} |",
-            row.block,
-            f64::from(row.flip_flops) - part.flip_flops,
-            row.kge,
-            off[0],
-            row.delay.ps,
-            off[1],
-            off[2]
+            "| {} | {drawn} | {:.0} | {:+.1} | {:.0} | {:+.1} | {:+.1} |",
+            row.block, row.kge, off[0], row.delay.ps, off[1], off[2]
         );
-        held += 1;
-        for (count, within) in beyond.iter_mut().zip(off.iter().zip([10.0, 15.0, 15.0])) {
+        counts[drawn] += 1;
+        for (count, within) in beyond[drawn].iter_mut().zip(off.iter().zip([10.0, 15.0, 15.0])) {
             *count += u32::from(within.0.abs() > within.1);
         }
     }
-    // Misses of area, of delay, and of delay with wires: the ways through control of several lanes are not timed.
-    assert_eq!((held, beyond), (12, [3, 10, 11]));
+    // Informed, drawn: how many of them were synthesised, and misses of area (one of 10.03 %), of delay, and of delay with wires.
+    assert_eq!((counts, beyond), ([0, 6], [[0; 3], [1, 0, 0]]));
 }
 
 /// The authenticator of a design as it was synthesised: a unit's row, and how many there are. Buffers, weights and the select among units have no RTL.

@@ -97,20 +97,27 @@ fn each_mask_of_the_rtl_that_is_removed_is_found() {
         ("if (load) power <=", "power <="),
         ("if (start) begin\n        {busy", "if (rests) begin\n        {busy"),
     ];
-    const WIDE: [Fault; 10] = [
-        (" & keep(aad_above[i] && !aad_above[i+1], aad_length_now[3:0])", ""),
-        ("^ keystream[j]) & text_keep[j]", "^ keystream[j])"),
-        ("+: 128] & text_keep[k%LANES]", "+: 128]"),
-        ("mask_leaves ? around(1) : lane_out", "lane_out"),
-        ("first[hash] ? '0 : written", "written"),
-        ("first[hash] ? G'(1) : turn", "turn"),
-        ("!opening[!oldest] && new_follows", "new_follows"),
+    const WIDE: [Fault; 13] = [
+        (" & of_bytes(at_hash.aad_bytes | {16{aad_above[i+1]}})", ""),
+        ("^ found[j]) & of_bytes(counts)", "^ found[j])"),
+        ("+: 128] & of_bytes(text_counts[k])", "+: 128]"),
+        ("if (flight[LATENCY-2][1]) from_lane", "if (1'b0) from_lane"),
+        ("first ? '0 : written", "written"),
+        ("moves ? G'(1) : issue", "issue"),
+        ("!new_opens && (follows || ends)", "(follows || ends)"),
         ("counters_end && pending) nonce", "pending) nonce"),
-        ("{128{had}}", "{128{1'b1}}"),
-        ("first[hash] ? skipped[hash] : below", "below"),
+        ("{128{COLLECT && has[l]}}", "{128{1'b1}}"),
+        ("given.below = W'((1 << (W - 1 - int'(blocks) % W)) - 1)", "given.below = '0"),
+        ("more && !window[2*N]", "more && !window[N]"),
+        ("at_hash.groups == 29'd1", "at_hash.groups == 29'd2"),
+        ("{(3*N){others[k]}}", "{(3*N){k == 0}}"),
     ];
-    const SLOW: [Fault; 2] =
-        [("new_follows = !opening", "new_follows = 1'b1 || !opening"), ("drained[d-1] && (d", "(d")];
+    const SLOW: [Fault; 4] = [
+        ("(busy_next | turn) & follows_turn", "busy_next & follows_turn"),
+        ("follows = !old_opens", "follows = 1'b1 || !old_opens"),
+        ("drained[d-1] && (d", "(d"),
+        ("if (!held[s]) ring", "ring"),
+    ];
     const QUEUES: [Fault; 6] = [
         ("8'(ahead) + 8'd1 <= 8'(SKID)", "(verdict || 8'(ahead) + 8'd1 <= 8'(SKID))"),
         ("enter && room", "enter"),

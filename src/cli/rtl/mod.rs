@@ -9,7 +9,7 @@ use crate::{
     cost::{
         self, Library,
         clock::{Sboxes, period_ps, sboxes},
-        control::whole,
+        wide::whole,
     },
     files::Visible,
     gcm::spec::GcmSpec,

@@ -8,7 +8,7 @@
 //!                               |
 //!            [ library ]  rows of rtl/results.toml        [ technology ]  energies, spreads, SRAM
 //!            [ parts   ]  the rule between rows           [ clock      ]  which cycles a clock holds
-//!            [ control ]  what joins the parts
+//!            [ control ]  what joins the parts               [ wide       ]  an engine of several lanes and messages
 //! ```
 //!
 //! Nothing here is simulated: an area is a sum over parts, each with rows of [`library`] behind it. A result is an [`Interval`]
@@ -25,6 +25,7 @@ mod risk;
 mod sm;
 mod storage;
 pub mod technology;
+pub mod wide;
 
 pub use clock::Sboxes;
 pub use engine::{EngineCost, built, engine};

@@ -227,7 +227,7 @@ pub fn ghash(spec: &GhashSpec, library: &Library) -> Part {
 }
 
 /// Which accumulator each product in flight is for, and of groups the next one's number and place.
-fn control_bits(spec: &GhashSpec) -> f64 {
+pub fn control_bits(spec: &GhashSpec) -> f64 {
     let stages = spec.multiplier().latency().saturating_sub(1) as f64;
     match spec {
         GhashSpec::Aggregated { groups, .. } => f64::from(*groups) * (stages + 2.0) + 32.0,
