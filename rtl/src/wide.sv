@@ -87,7 +87,7 @@ module engine_wide #(
 );
   localparam int X = $clog2(W), Y = $clog2(LANES);
   localparam int DEPTH = (FIFO + LANES - 1) / LANES;
-  localparam int C = $clog2(FIFO + LANES + 1);
+  localparam int C = $clog2(FIFO + LANES + 1), CHANGE = C < 5 ? C : 5;
   localparam int L = PRODUCT + REDUCTION;
   localparam int WITHIN = PRODUCT > 0 ? PRODUCT - 1 : 0;
   localparam bit BEHIND = PRODUCT > 0 && REDUCTION > 0;
@@ -159,7 +159,7 @@ module engine_wide #(
   logic [LATENCY-1:0][LANES+1:0] flight;             // keystream blocks, mask, H
   // Free blocks as they were a cycle ago, how many more or fewer are free now, and in unary without those that were used since.
   logic [C-1:0] free;
-  logic signed [4:0] free_more;
+  logic signed [CHANGE-1:0] free_more;
   logic [LANES-1:0] free_above, room_above;
   wire [C-1:0] free_now = free + C'(free_more);
   blocks_begin #(.N(LANES), .S(Y)) text_begin (.blocks(text_blocks), .state(text_begins));
@@ -210,7 +210,7 @@ module engine_wide #(
   wire mask_leaves = flight[LATENCY-1][1], h_leaves = flight[LATENCY-1][0];
   // Blocks that are valid, with those that were used in the cycle before, and how many more or fewer come with the next cycle.
   logic [C-1:0] standing;
-  logic signed [4:0] standing_more;
+  logic signed [CHANGE-1:0] standing_more;
   logic [LANES-1:0] valid, waiting_above;
   wire [C-1:0] standing_next = standing + C'(standing_more);
   assign waits = turned_by(waiting_above, head);
@@ -553,9 +553,9 @@ module engine_wide #(
       flight <= {flight[LATENCY-2:0], reserves[LANES-1:0], mask_enters, h_enters};
       used <= takes_many;
       free <= free_now;
-      free_more <= beyond(takes_many, binary(reserves));
+      free_more <= CHANGE'(beyond(takes_many, binary(reserves)));
       standing <= standing_next;
-      standing_more <= -beyond(takes_many, binary(8'(flight[LATENCY-3][LANES+1:2])));
+      standing_more <= CHANGE'(-beyond(takes_many, binary(8'(flight[LATENCY-3][LANES+1:2]))));
       for (int i = 0; i < LANES; i++) begin
         logic frees, stands_, waits_;
         {frees, stands_, waits_} = '0;
