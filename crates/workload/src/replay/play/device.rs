@@ -203,7 +203,9 @@ impl Device {
         let engine = task.engine.filter(|engine| *engine != Engine::Compute);
         let follows = engine.is_some() && self.engine_of[queue as usize] == engine && task.after.is_empty();
         let since = if follows { task.ready } else { self.ready(task) };
-        self.heads.push(Reverse((since, self.number[place as usize], queue)));
+        // Who asks for the session first has it, however long it then seals.
+        let asked = since.saturating_sub(task.session.map_or(0, |held| held.before));
+        self.heads.push(Reverse((asked, self.number[place as usize], queue)));
     }
 
     /// When a task can begin whose turn it is, if its engine and its session are free.
