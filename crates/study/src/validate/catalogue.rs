@@ -106,6 +106,16 @@ impl Catalogue {
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;
         Ok(Self { platforms: index.platforms, titles: index.titles, datasets })
     }
+
+    /// The same, with no table in which no platform of a machine of this name is named.
+    pub(super) fn of(machine: &str) -> Result<Self, Refusal> {
+        let Index { dataset, mut platforms, titles } = DOCUMENT.read("datasets.toml", INDEX)?;
+        platforms.retain(|_, of| of.split('+').next() == Some(machine));
+        let names = |text: &str| platforms.keys().any(|platform| text.contains(platform.as_str()));
+        let own = |entry: &Entry| FILES.iter().any(|(file, text)| *file == entry.file && names(text));
+        let datasets = dataset.into_iter().filter(own).map(Entry::read).collect::<Result<_, _>>()?;
+        Ok(Self { platforms, titles, datasets })
+    }
 }
 
 impl Entry {

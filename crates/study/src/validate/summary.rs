@@ -75,7 +75,7 @@ impl Part {
 
 /// A clause for each part of a machine, of that name, whose held-out error is above 15 % or not known.
 pub fn cautions(machine: &str, parts: &[Part]) -> Vec<String> {
-    let Ok(catalogue) = Catalogue::shipped() else { return Vec::new() };
+    let Ok(catalogue) = Catalogue::of(machine) else { return Vec::new() };
     parts.iter().filter_map(|part| caution(&catalogue, SHIPPED, machine, *part)).collect()
 }
 
