@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// Calls that are kept at most: those of some 16 MiB. What had more is not compared.
 const MOST: usize = 1 << 15;
 
-/// What was asked.
+/// A call of an engine: cycles of the PCE's clock, and bytes of a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     /// To load the key.
