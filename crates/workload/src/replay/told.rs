@@ -86,10 +86,10 @@ fn by_call(trace: &Trace) -> ByCall<'_> {
     let mut of: HashMap<u64, Vec<&Synchronization>> = HashMap::new();
     let mut records = HashMap::new();
     for wait in &trace.synchronizations {
-        wait.correlation.into_iter().for_each(|number| of.entry(number).or_default().push(wait));
+        wait.correlation.into_iter().for_each(|number| of.entry(number.get()).or_default().push(wait));
         records.extend(wait.record.zip(wait.stream));
     }
-    let numbered = || trace.calls.iter().filter_map(|call| Some((call.place, call.correlation?)));
+    let numbered = || trace.calls.iter().filter_map(|call| Some((call.place, call.correlation?.get())));
     let waits = numbered().filter_map(|(place, number)| Some((place, of.remove(&number)?))).collect();
     let records = numbered().filter_map(|(place, number)| Some((place, (number, *records.get(&number)?)))).collect();
     (waits, records)
