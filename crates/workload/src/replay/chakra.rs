@@ -60,7 +60,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn call(&mut self, call: &Call, span: Span) -> io::Result<()> {
-        if !call.traced {
+        if !call.traced() {
             return call.ops.iter().try_for_each(|op| self.op(*op, None));
         }
         let (job, played) = (self.job, self.played);

@@ -287,7 +287,7 @@ fn pages(
             let pages = match (told, op.work) {
                 (Some((warm, fresh)), _) => {
                     let bound = job.bound[place];
-                    let busy = if bound.by == Bind::Stream { bound.before.unwrap_or(0) } else { 0 };
+                    let busy = if bound.by == Bind::Stream { bound.before().unwrap_or(0) } else { 0 };
                     if is_fresh(call.end().saturating_sub(call.start.max(busy)), warm.call(), fresh.call()) {
                         Pages::Fresh
                     } else {

@@ -113,7 +113,7 @@ impl Timeline {
                 row.marks.push((mark, span));
             }
         };
-        for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+        for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced()) {
             add(Owner::Thread(call.thread), of_call(call, span), span);
         }
         for (op, span) in job.ops.iter().zip(&played.ops) {
@@ -140,7 +140,7 @@ pub fn step_tracks(name: &str, job: &Job, played: &Played, step: Span) -> Group 
             tracks.entry(track).or_default().push(slice);
         }
     };
-    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced()) {
         let held = holds(call, span, played).then_some(HELD);
         let waits = matches!(call.kind, CallKind::Synchronize(_)).then_some(WAITS);
         add((false, 0, call.thread), call.name, span, (None, held.or(waits)));
@@ -166,7 +166,7 @@ pub(super) fn holds(call: &Call, span: &Span, played: &Played) -> bool {
 /// Whose rows a job has: threads by their number, then GPUs with what they do.
 fn owners(job: &Job) -> Vec<Owner> {
     let mut threads: Vec<(Ns, u32)> = (0..job.threads as u32).map(|thread| (0, thread)).collect();
-    for call in job.calls.iter().filter(|call| call.traced) {
+    for call in job.calls.iter().filter(|call| call.traced()) {
         if let Some((time, _)) = threads.get_mut(call.thread as usize) {
             *time = time.saturating_add(call.duration);
         }

@@ -119,7 +119,7 @@ impl Player<'_> {
     fn excess(&self, place: u32, op: &Op, call: &Call) -> Ns {
         let model = self.times.off_call.get(place as usize).unwrap_or(Ns::MAX);
         let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
-        let waits = self.job.bound[place as usize].by != Bind::Stream && op.host_waits && call.traced;
+        let waits = self.job.bound[place as usize].by != Bind::Stream && op.host_waits && call.traced();
         if waits && self.job.profiled { excess } else { 0 }
     }
 
@@ -130,7 +130,7 @@ impl Player<'_> {
         let date = if op.host_waits { date } else { self.shorter(date, start, call) };
         let bound = self.job.bound[place as usize];
         let (ready, lag) = match bound.by {
-            Bind::Stream => (start.min(date), bound.before.map_or(0, |before| op.start.saturating_sub(before))),
+            Bind::Stream => (start.min(date), bound.before().map_or(0, |before| op.start.saturating_sub(before))),
             Bind::Op(..) => (start.min(date), 0),
             Bind::Call => (date, 0),
         };

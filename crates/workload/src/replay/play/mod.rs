@@ -343,7 +343,7 @@ impl<'a> Player<'a> {
             stream: op.stream,
             rank: op.rank,
             behind: op.behind,
-            overlap: self.job.bound[place as usize].before.map_or(0, |before| before.saturating_sub(op.start)),
+            overlap: self.job.bound[place as usize].before().map_or(0, |before| before.saturating_sub(op.start)),
             device: op.device,
             rank_of_all: op.rank_of_all,
             traced: op.end(),
@@ -398,7 +398,7 @@ impl<'a> Player<'a> {
 
     /// The same of a call that the trace does not have: it moves with the operation that began last before it.
     fn not_before(&self, call: &Call, own: Ns) -> Result<Ns, Await> {
-        if call.traced {
+        if call.traced() {
             return Ok(own);
         }
         let (starts, at) = (&self.habits.starts, call.start);
@@ -423,8 +423,11 @@ impl<'a> Player<'a> {
             let gap = self.rules.gap().saturating_sub(if copies { self.rules.sooner } else { 0 });
             (*other, if self.job.profiled || !self.rules.simulated { apart.min(gap) } else { gap })
         });
-        let found =
-            if let Bind::Op(other, later) = self.job.bound[place as usize].by { Some((other, later)) } else { None };
+        let found = if let Bind::Op(other, later) = self.job.bound[place as usize].by {
+            Some((other, Ns::from(later)))
+        } else {
+            None
+        };
         known.chain(found.filter(|_| self.job.profiled || !self.rules.simulated)).collect()
     }
 }
@@ -450,10 +453,10 @@ impl Habits {
             call.ops.iter().for_each(|op| call_of[*op as usize] = number);
         }
         let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
-        let alone = job.calls.iter().any(|call| !call.traced);
+        let alone = job.calls.iter().any(|call| !call.traced());
         let mut starts: Vec<(Ns, u32)> = Vec::new();
         if alone {
-            let traced = job.calls.iter().filter(|call| call.traced).flat_map(|call| &call.ops);
+            let traced = job.calls.iter().filter(|call| call.traced()).flat_map(|call| &call.ops);
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
