@@ -89,7 +89,7 @@ fn paired(steps: &[WorkloadStep], outcome: &Outcome, (trace, job, played): (&Tra
         let named = |name: &str| if gpu == 0 { name == "main" } else { name.ends_with(&format!(" of GPU {gpu}")) };
         trace.threads.iter().position(|thread| named(&thread.thread))
     };
-    let traced = |call: &sealsim::replay::Call| trace.calls.iter().find(|one| one.place == call.place).unwrap().thread;
+    let traced = |call: &sealsim::replay::Call| trace.calls[call.number.unwrap().get() as usize - 1].thread;
     let mut calls: Vec<_> = (0..gpus)
         .map(|gpu| {
             let own = thread(gpu);

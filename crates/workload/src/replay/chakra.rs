@@ -138,7 +138,7 @@ impl Writer<'_> {
             data: before.into_iter().chain((other > 0).then_some(other)).collect(),
             bytes,
             lane: op.stream,
-            gpu: Some(op.device),
+            gpu: Some(self.job.device(op)),
         };
         node.write(self.out)
     }

@@ -55,6 +55,8 @@ pub enum Work {
         way: Way,
         bytes: u64,
         memory: Memory,
+        /// Whether its call returned when it had ended, in the trace.
+        host_waits: bool,
     },
     /// A copy within a device, or to another one.
     DeviceCopy,
@@ -123,8 +125,6 @@ pub struct Op {
     pub work: Work,
     /// Its stream, counted over all devices.
     pub stream: u32,
-    /// Its device, counted from 0.
-    pub device: u32,
     /// Start in the trace.
     pub start: Ns,
     /// Duration in the trace.
@@ -135,8 +135,6 @@ pub struct Op {
     pub rank: u32,
     /// Its place among all operations by their ends.
     pub rank_of_all: u32,
-    /// Whether its call returned when it had ended, in the trace.
-    pub host_waits: bool,
     pub name: u32,
     /// Its place among the operations of the trace.
     pub traced: u32,
@@ -166,12 +164,17 @@ impl Bound {
 }
 
 // A million of each are held, of what is changed and played again twice.
-const _: () = assert!(size_of::<Op>() <= 72 && size_of::<Bound>() <= 16 && size_of::<Call>() <= 48);
+const _: () = assert!(size_of::<Op>() <= 64 && size_of::<Bound>() <= 16 && size_of::<Call>() <= 48);
 
 impl Op {
     /// End in the trace.
     pub const fn end(&self) -> Ns {
         self.start.saturating_add(self.duration)
+    }
+
+    /// Whether it is a copy whose call returned when it had ended, in the trace.
+    pub const fn host_waits(&self) -> bool {
+        matches!(self.work, Work::Copy { host_waits: true, .. })
     }
 }
 
@@ -263,6 +266,8 @@ pub struct Job {
     pub in_stream: Vec<u32>,
     /// Streams, over all devices.
     pub streams: usize,
+    /// By stream, its device, counted from 0.
+    pub device_of: Vec<u32>,
     pub devices: usize,
     pub threads: usize,
     /// By thread, its process; threads that stand for the unknown thread that submitted an operation are of none that the trace has.
@@ -351,6 +356,11 @@ impl Job {
     /// How long an operation takes that is no copy between host and device.
     pub fn takes(&self, place: u32) -> Ns {
         self.takes.get(place as usize).unwrap_or(self.ops[place as usize].duration)
+    }
+
+    /// The device that an operation is on.
+    pub fn device(&self, op: &Op) -> u32 {
+        self.device_of.get(op.stream as usize).copied().unwrap_or(0)
     }
 
     /// Where the file has a call.
@@ -510,9 +520,10 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
     }
     let on_host = |memory| matches!(memory, Traced::Pinned | Traced::Pageable | Traced::Managed);
     let memory = if [source, target].contains(&Traced::Pageable) { Memory::Pageable } else { Memory::Pinned };
+    let host_waits = false;
     match (on_host(source), on_host(target)) {
-        (true, false) => Work::Copy { way: Way::H2d, bytes, memory },
-        (false, true) => Work::Copy { way: Way::D2h, bytes, memory },
+        (true, false) => Work::Copy { way: Way::H2d, bytes, memory, host_waits },
+        (false, true) => Work::Copy { way: Way::D2h, bytes, memory, host_waits },
         _ => by_direction(op, bytes),
     }
 }
@@ -520,10 +531,10 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
 /// The same where the kinds of memory do not say it.
 fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
     use crate::workload::trace::Direction as Told;
-    let memory = Memory::Pinned;
+    let (memory, host_waits) = (Memory::Pinned, false);
     match op.kind {
-        DeviceKind::Copy { direction: Told::H2d, .. } => Work::Copy { way: Way::H2d, bytes, memory },
-        DeviceKind::Copy { direction: Told::D2h, .. } => Work::Copy { way: Way::D2h, bytes, memory },
+        DeviceKind::Copy { direction: Told::H2d, .. } => Work::Copy { way: Way::H2d, bytes, memory, host_waits },
+        DeviceKind::Copy { direction: Told::D2h, .. } => Work::Copy { way: Way::D2h, bytes, memory, host_waits },
         _ => Work::DeviceCopy,
     }
 }
@@ -531,7 +542,7 @@ fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
 /// Gives operations, streams, devices and threads their numbers in the job.
 fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
     let (mut streams, mut devices, mut threads) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut ops = Vec::with_capacity(trace.device.len());
+    let (mut ops, mut device_of) = (Vec::with_capacity(trace.device.len()), Vec::new());
     let mut calls = gathered.calls;
     for call in &mut calls {
         let next = threads.len() as u32;
@@ -541,19 +552,19 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
             let op = &trace.device[*place as usize];
             let next = streams.len() as u32;
             let stream = *streams.entry((op.device, op.stream)).or_insert(next);
-            let next = devices.len() as u32;
-            let device = *devices.entry(op.device).or_insert(next);
+            if stream == next {
+                let next = devices.len() as u32;
+                device_of.push(*devices.entry(op.device).or_insert(next));
+            }
             let traced = std::mem::replace(place, ops.len() as u32);
             ops.push(Op {
                 work: work(trace, op),
                 stream,
-                device,
                 start: op.start_ns,
                 duration: op.duration_ns,
                 behind: 0,
                 rank: 0,
                 rank_of_all: 0,
-                host_waits: false,
                 name: op.name,
                 traced,
             });
@@ -572,6 +583,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         ends: Arc::default(),
         in_stream: Vec::new(),
         streams: streams.len(),
+        device_of,
         devices: devices.len(),
         threads: count,
         processes: processes(trace, &threads, count),
@@ -637,7 +649,6 @@ fn bind(job: &mut Job, submission: Ns) {
     for call in &job.calls {
         for place in &call.ops {
             let (op, before) = (&job.ops[*place as usize], job.bound[*place as usize].before());
-            let copies = matches!(op.work, Work::Copy { .. });
             let ready = call.end().saturating_add(submission);
             let waited = before.is_some_and(|before| before > call.start && op.start <= before.saturating_add(STREAM));
             let bind = if waited {
@@ -650,9 +661,11 @@ fn bind(job: &mut Job, submission: Ns) {
                 other(job, *place).unwrap_or(rest)
             };
             let pageable_in = matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
-            let waits = copies && call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
+            let waits = call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
             job.bound[*place as usize].by = bind;
-            Arc::make_mut(&mut job.ops)[*place as usize].host_waits = waits;
+            if let Work::Copy { host_waits, .. } = &mut Arc::make_mut(&mut job.ops)[*place as usize].work {
+                *host_waits = waits;
+            }
         }
     }
 }
@@ -660,14 +673,15 @@ fn bind(job: &mut Job, submission: Ns) {
 /// How many operations that are no copies between host and device ran at once on a device at most.
 fn at_once(job: &Job) -> usize {
     let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. }) && op.duration > 0;
-    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, op.device)).collect();
+    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, job.device(op))).collect();
     starts.sort_unstable();
     let ends = job.ends.iter().map(|place| &job.ops[*place as usize]).filter(computing);
     let (mut ends, mut now, mut most) = (ends.peekable(), vec![0; job.devices], 0);
     for (start, device) in starts {
         // What ends then makes room for what begins.
         while let Some(op) = ends.next_if(|op| op.end() <= start) {
-            now[op.device as usize] = usize::saturating_sub(now[op.device as usize], 1);
+            let now = &mut now[job.device(op) as usize];
+            *now = usize::saturating_sub(*now, 1);
         }
         now[device as usize] += 1;
         most = most.max(now[device as usize]);

@@ -245,7 +245,7 @@ pub(super) fn rules(job: &Job, machine: &Resolved, copies: Copies, free: Causes)
 
 /// The key of an operation, if it copies between host and device.
 fn key(op: &Op, pages: Pages) -> Option<CopyKey> {
-    let Work::Copy { way, bytes, memory } = op.work else { return None };
+    let Work::Copy { way, bytes, memory, .. } = op.work else { return None };
     Some(CopyKey { way, bytes: bytes.max(1), memory, pages, beside: (0, 0), waited: false })
 }
 

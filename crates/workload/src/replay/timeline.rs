@@ -118,7 +118,7 @@ impl Timeline {
         }
         for (op, span) in job.ops.iter().zip(&played.ops) {
             let mark = Mark::of_op(op);
-            add(Owner::Gpu(op.device, mark), mark, span);
+            add(Owner::Gpu(job.device(op), mark), mark, span);
         }
         rows
     }
@@ -147,7 +147,7 @@ pub fn step_tracks(name: &str, job: &Job, played: &Played, step: Span) -> Group 
     }
     for (op, span) in job.ops.iter().zip(&played.ops) {
         let bytes = if let Work::Copy { bytes, .. } = op.work { Some(bytes) } else { None };
-        add((true, op.device, op.stream), op.name, span, (bytes, None));
+        add((true, job.device(op), op.stream), op.name, span, (bytes, None));
     }
     let named = tracks.into_iter().map(|((gpu, device, number), mut slices)| {
         slices.sort_by_key(|slice| slice.span);
@@ -177,7 +177,7 @@ fn owners(job: &Job) -> Vec<Owner> {
     threads.sort_unstable_by_key(|(_, thread)| *thread);
     let mut owners: Vec<Owner> = threads.into_iter().map(|(_, thread)| Owner::Thread(thread)).collect();
     for device in 0..(job.devices as u32).min(GPUS) {
-        let does = |mark: Mark| job.ops.iter().any(|op| op.device == device && Mark::of_op(op) == mark);
+        let does = |mark: Mark| job.ops.iter().any(|op| job.device(op) == device && Mark::of_op(op) == mark);
         owners.extend(Mark::GPU.into_iter().filter(|mark| does(*mark)).map(|mark| Owner::Gpu(device, mark)));
     }
     owners

@@ -342,9 +342,10 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
         let (start, compute) = (upload.end(), &machine.machine.compute);
         let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
         let takes = nanos(cycles, compute.clock);
-        let copy = Op { work: Work::DeviceCopy, start, duration: 0, host_waits: false, ..upload.clone() };
+        let device = job.device_of.get(upload.stream as usize).copied().unwrap_or(0);
+        let copy = Op { work: Work::DeviceCopy, start, duration: 0, ..upload.clone() };
         let ops = Arc::make_mut(&mut job.ops);
-        ops[place as usize].stream = idle + copy.device;
+        ops[place as usize].stream = idle + device;
         job.bound[place as usize].by = Bind::Call;
         job.bound.push(Bound::new(Bind::Stream, None));
         job.takes.0.push((next, takes));
@@ -355,6 +356,7 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
     }
     if count > 0 {
         job.streams += job.devices;
+        job.device_of.extend(0..job.devices as u32);
         order_streams(job);
     }
     count

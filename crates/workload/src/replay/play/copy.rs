@@ -107,7 +107,7 @@ impl Player<'_> {
             _ => {}
         }
         let returns = match host {
-            _ if self.rules.free.synchrony && !op.host_waits => Some(start.saturating_add(call.duration)),
+            _ if self.rules.free.synchrony && !op.host_waits() => Some(start.saturating_add(call.duration)),
             Returns::AtOnce if self.job.profiled => Some(start.saturating_add(self.job.host(call.duration))),
             Returns::AtOnce | Returns::Submitted => Some(start.saturating_add(time.returns)),
             Returns::StreamDone => None,
@@ -119,7 +119,7 @@ impl Player<'_> {
     fn excess(&self, place: u32, op: &Op, call: &Call) -> Ns {
         let model = self.times.off_call.get(place as usize).unwrap_or(Ns::MAX);
         let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
-        let waits = self.job.bound[place as usize].by != Bind::Stream && op.host_waits && call.traced();
+        let waits = self.job.bound[place as usize].by != Bind::Stream && op.host_waits() && call.traced();
         if waits && self.job.profiled { excess } else { 0 }
     }
 
@@ -127,7 +127,7 @@ impl Player<'_> {
     fn as_traced(&self, place: u32, call: &Call, start: Ns) -> (Task, Option<Ns>) {
         let op = &self.job.ops[place as usize];
         let date = moved(start, call.start, op.start);
-        let date = if op.host_waits { date } else { self.shorter(date, start, call) };
+        let date = if op.host_waits() { date } else { self.shorter(date, start, call) };
         let bound = self.job.bound[place as usize];
         let (ready, lag) = match bound.by {
             Bind::Stream => (start.min(date), bound.before().map_or(0, |before| op.start.saturating_sub(before))),
@@ -135,7 +135,7 @@ impl Player<'_> {
             Bind::Call => (date, 0),
         };
         let task = Task { ready, lag, after: self.others(place), takes: op.duration, ..self.task(place) };
-        let returns = (!op.host_waits).then(|| start.saturating_add(self.job.host(call.duration)));
+        let returns = (!op.host_waits()).then(|| start.saturating_add(self.job.host(call.duration)));
         (task, returns)
     }
 

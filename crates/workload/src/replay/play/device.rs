@@ -157,6 +157,7 @@ impl Device {
             spans: vec![Span::default(); ops],
             done: vec![false; ops],
             number: vec![0; ops],
+            submitted: Vec::with_capacity(ops),
             ended: Latest::new(ops),
             traced: Latest::new(ops),
             by_rank: vec![0; ops],

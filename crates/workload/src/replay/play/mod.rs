@@ -209,7 +209,10 @@ pub fn play(parts: &[Part<'_>], node: &Node) -> (Vec<Played>, usize) {
 
 impl<'a> Player<'a> {
     fn new(rank: usize, Part { job, rules, times }: &'a Part<'a>, node: &'a Node) -> Self {
-        let mut threads = vec![Thread::default(); job.threads];
+        let mut counts = vec![0; job.threads];
+        job.calls.iter().for_each(|call| counts[call.thread as usize] += 1);
+        let thread = |count: usize| Thread { calls: Vec::with_capacity(count), ..Thread::default() };
+        let mut threads: Vec<Thread> = counts.into_iter().map(thread).collect();
         for (call, place) in job.calls.iter().zip(0..) {
             threads[call.thread as usize].calls.push(place);
         }
@@ -344,7 +347,7 @@ impl<'a> Player<'a> {
             rank: op.rank,
             behind: op.behind,
             overlap: self.job.bound[place as usize].before().map_or(0, |before| before.saturating_sub(op.start)),
-            device: op.device,
+            device: self.job.device(op),
             rank_of_all: op.rank_of_all,
             traced: op.end(),
             ..Task::default()
