@@ -197,8 +197,8 @@ impl<'a> Question<'a> {
         let behind = self.job.ops.iter().zip(0..).map(|(op, place)| {
             let key = self.keys.get(place as usize);
             let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some());
-            let event =
-                matches!(self.job.bound[place as usize].by, Bind::Op(..)) || self.job.after.contains_key(&place);
+            let found = self.job.profiled && matches!(self.job.bound[place as usize].by, Bind::Op(..));
+            let event = found || self.job.after.contains_key(&place);
             key.filter(|_| !before || event)
         });
         Sparse::of(behind)

@@ -10,7 +10,7 @@
 //! | head of a queue | ready when the host has submitted it, what its stream had done before it is done, and what it is after has ended |
 //! | turns | what is ready for longest goes first, then what was submitted first |
 //! | engine | serves one at a time, or as many as it has slots |
-//! | session | opens and seals one copy at a time: from `before` ahead of its start to `after` behind its end |
+//! | session | opens and seals one copy at a time: from `before` ahead of its start, or its turn if it waits for its stream, to `after` behind its end |
 //!
 //! A turn is given only when nobody can submit anything any more that is ready sooner: the player calls [`Device::turn`] in the order of dates.
 
@@ -204,18 +204,29 @@ impl Device {
         let follows = engine.is_some() && self.engine_of[queue as usize] == engine && task.after.is_empty();
         let since = if follows { task.ready } else { self.ready(task) };
         // Who asks for the session first has it, however long it then seals.
-        let asked = since.saturating_sub(task.session.map_or(0, |held| held.before));
+        let asked = since.saturating_sub(self.unsealed(task));
         self.heads.push(Reverse((asked, self.number[place as usize], queue)));
+    }
+
+    /// What a task still does before it begins once it has the session, which it does without while it waits for its stream.
+    fn unsealed(&self, task: &Task) -> Ns {
+        let before = task.session.map_or(0, |held| held.before);
+        before.saturating_sub(self.freed(task).saturating_sub(task.ready.saturating_sub(before)))
     }
 
     /// When a task can begin whose turn it is, if its engine and its session are free.
     fn ready(&self, task: &Task) -> Ns {
-        let mut ready = task.ready;
+        self.freed(task).max(task.ready)
+    }
+
+    /// When what a task comes after has ended.
+    fn freed(&self, task: &Task) -> Ns {
+        let mut freed = 0;
         if let Some(before) = self.streams[task.stream as usize].below(task.behind) {
-            ready = ready.max(before.saturating_sub(task.overlap).saturating_add(task.lag));
+            freed = before.saturating_sub(task.overlap).saturating_add(task.lag);
         }
         let ends = task.after.iter().map(|(other, later)| self.spans[*other as usize].end.saturating_add(*later));
-        ends.fold(ready, Ns::max)
+        ends.fold(freed, Ns::max)
     }
 
     /// When the next turn is.
@@ -228,18 +239,19 @@ impl Device {
         let Some(Reverse((.., queue))) = self.heads.pop() else { return };
         let Some(place) = self.queues[queue as usize].front().copied() else { return };
         let Some(task) = self.tasks.get(&place) else { return };
-        let mut start = self.ready(task);
+        let (mut start, unsealed) = (self.ready(task), self.unsealed(task));
         let Task { device, engine, session, takes, meeting, waited, ready: submitted, .. } = *task;
         if let Some(slot) = self.slot(device, engine) {
             start = start.max(*slot);
         }
-        if let Some(held) = session {
-            start = start.max(self.sessions[device as usize].saturating_add(held.before));
+        // Its first messages are sealed while it waits for its stream; none while another copy has the session.
+        let sealed = start.saturating_sub(submitted);
+        if session.is_some() {
+            start = start.max(self.sessions[device as usize].saturating_add(unsealed));
         }
         let Some((meeting, later)) = meeting else {
-            let waited = waited.map(|left| start.saturating_add(left).max(submitted.saturating_add(takes)));
-            let end = start.saturating_add(takes);
-            return self.ends(place, Span { start, end: waited.map_or(end, |waited| waited.min(end)) });
+            let takes = waited.map_or(takes, |left| takes.saturating_sub(sealed).max(left).min(takes));
+            return self.ends(place, Span { start, end: start.saturating_add(takes) });
         };
         halls[meeting as usize].come(start.saturating_add(later), takes);
         self.parked.push(Parked { place, start, meeting, later });

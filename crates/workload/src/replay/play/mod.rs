@@ -457,7 +457,9 @@ impl Habits {
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, call_of, follows: follows(job), starts, never_waits }
+        // Whose host time is written waits for nothing else.
+        let follows = if job.profiled { follows(job) } else { HashMap::default() };
+        Self { usual, queues, call_of, follows, starts, never_waits }
     }
 }
 
