@@ -29,7 +29,7 @@ use plain::HostMemory;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// From this gap on, a thread that begins right after a call of another thread has waited for it.
+/// A thread with a longer gap has waited for the last call of another thread that returned within it, however long before the gap's end.
 const HAND_OVER: Ns = 50_000;
 
 /// What copies between host and device take.
@@ -463,7 +463,7 @@ impl Habits {
     }
 }
 
-/// By call that began right after one of another thread, behind a long gap of its own or as the first of its thread: that one.
+/// By call behind a long gap of its thread, or the first of its thread: the call of another thread that returned last before it.
 fn follows(job: &Job) -> HashMap<u32, u32> {
     let mut free: Vec<Option<Ns>> = vec![None; job.threads];
     let mut last: Option<(Ns, u32)> = None;
