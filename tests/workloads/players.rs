@@ -395,6 +395,26 @@ fn a_copy_that_waited_begins_when_the_session_is_given_back() {
     }
 }
 
+/// What the host stages piece by piece has its engine by turns, between which a pinned copy comes when its kernel is done.
+#[test]
+fn a_copy_comes_between_the_pieces_of_another_in_both() {
+    let copy = |stream, way, bytes, memory| Act::Copy(stream, way, bytes, memory, false);
+    for (way, kernel, pinned, pageable) in [
+        (Direction::H2d, 91, 600_765, 1_666_221),
+        (Direction::H2d, 157, 7_357_215, 9_871_544),
+        (Direction::H2d, 142, 281_521, 1_477_460),
+        (Direction::D2h, 117, 7_886, 8_906_975),
+        (Direction::D2h, 295, 212_413, 8_720_970),
+    ] {
+        let [pinned, pageable] = [copy(0, way, pinned, Memory::Pinned), copy(1, way, pageable, Memory::Pageable)];
+        for name in MACHINES {
+            let machine = Layers::new(name).resolve().unwrap();
+            let found = difference(&[Act::Kernel(0, kernel), pinned, pageable], &machine, false, Planted::Nothing);
+            assert_eq!(found, None);
+        }
+    }
+}
+
 /// The law as a table.
 fn printed() -> String {
     let copy = |way, memory, blocking| Asked::Copy { way, memory, blocking };
@@ -459,7 +479,7 @@ fn the_law_is_printed_in_the_documents() {
 /// Lines of the player that compare dates, or lengths of time, by file: who adds one changes its count here, and asks whether it belongs into the law.
 const COMPARISONS: [(&str, usize, &str); 6] = [
     ("copy", 5, "returns of a call's copies; the profile's own dates"),
-    ("device", 13, "turns: what is ready, engines, sessions, collectives"),
+    ("device", 16, "turns: what is ready, pieces, engines, sessions, collectives"),
     ("launch", 16, "a full queue, jitter of the profile, graphs"),
     ("mod", 16, "when a call begins; which calls follow others in the profile"),
     ("plain", 5, "frees, allocations out of slabs"),

@@ -73,6 +73,7 @@ impl Player<'_> {
         let after = time.after.saturating_add(self.excess(place, op, call));
         let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
         let staged = session != Session::No || matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
+        let pieces = time.pieces.filter(|_| session == Session::No);
         let mut task = Task {
             ready: start.saturating_add(time.before),
             lag: self.rules.gap().saturating_sub(self.rules.sooner),
@@ -82,7 +83,8 @@ impl Player<'_> {
                 .then_some(Held { before: time.before, after }),
             takes: time.span,
             // What the host copies piece by piece leaves the engine to others between.
-            holds: staged.then_some(0),
+            holds: (staged && pieces.is_none()).then_some(0),
+            pieces,
             waited: self.times.waited.get(place as usize),
             ..self.task(place)
         };
