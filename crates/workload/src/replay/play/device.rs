@@ -90,6 +90,8 @@ impl Engines {
 /// How long an operation has the session.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::replay) struct Held {
+    /// Whether its stream has it already.
+    pub own: bool,
     pub before: Ns,
     pub after: Ns,
 }
@@ -250,7 +252,7 @@ impl Device {
         }
         // Its first messages are sealed while it waits for its stream; none while another copy has the session.
         let sealed = start.saturating_sub(submitted);
-        if session.is_some() {
+        if session.is_some_and(|held| !held.own) {
             start = start.max(self.sessions[device as usize].saturating_add(unsealed));
         }
         if let Some(pieces) = pieces.filter(|pieces| pieces.left > 0) {

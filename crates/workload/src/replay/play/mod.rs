@@ -37,8 +37,8 @@ const HAND_OVER: Ns = 50_000;
 pub struct Times {
     /// As simulated; none where they take what they took in the trace.
     pub copies: Sparse<CopyTime>,
-    /// How long those are in progress that have waited for their streams.
-    pub waited: Sparse<Ns>,
+    /// Those that have waited for their streams.
+    pub waited: Sparse<CopyTime>,
     /// The call alone without confidential computing, as simulated.
     pub off_call: Sparse<Ns>,
     /// By operation that is a collective, how much longer it takes than without confidential computing.
@@ -176,8 +176,8 @@ struct Player<'a> {
     /// The latest end of what is submitted, in the trace, and the last recorded event.
     pending: Ns,
     event: Option<Event>,
-    /// The last copy that keeps the session until its end.
-    kept: Option<u32>,
+    /// By GPU, the last copy that keeps the session until its end.
+    kept: Vec<Option<u32>>,
     names_seen: HashSet<u32>,
     functions_seen: HashSet<u32>,
     memory: HostMemory,
@@ -231,7 +231,7 @@ impl<'a> Player<'a> {
             last_of: vec![None; job.streams],
             pending: 0,
             event: None,
-            kept: None,
+            kept: vec![None; job.devices],
             names_seen: HashSet::default(),
             functions_seen: HashSet::default(),
             memory: HostMemory::of(job),
