@@ -368,8 +368,9 @@ impl<'a> Writer<'a> {
         let lag = if within { self.spec.gap } else { self.spec.copy_gap() };
         let ready = start.saturating_add(time.before);
         let staged = copy.memory == Memory::Pageable && !within;
-        let holds = staged.then_some(0);
-        let task = Task { ready, lag, takes: time.span.max(1), holds, ..Task::default() };
+        let pieces = time.pieces;
+        let holds = (staged && pieces.is_none()).then_some(0);
+        let task = Task { ready, lag, takes: time.span.max(1), holds, pieces, ..Task::default() };
         let place = self.op(at, number, asked, (name, kind), task);
         if waits {
             self.own[thread].waits = Some((vec![place], time.after));
@@ -382,7 +383,7 @@ impl<'a> Writer<'a> {
         let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
         let span = nanos(cycles, compute.clock);
         let before = self.spec.launch.saturating_add(self.spec.submission);
-        CopyTime { before, span, after: self.spec.completion, returns: self.spec.launch }
+        CopyTime { before, span, after: self.spec.completion, returns: self.spec.launch, pieces: None }
     }
 
     fn step(&mut self, thread: usize) {

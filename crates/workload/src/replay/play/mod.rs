@@ -29,7 +29,7 @@ use plain::HostMemory;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// From this gap on, a thread that begins right after a call of another thread has waited for it.
+/// A thread with a longer gap has waited for the last call of another thread that returned within it, however long before the gap's end.
 const HAND_OVER: Ns = 50_000;
 
 /// What copies between host and device take.
@@ -37,8 +37,8 @@ const HAND_OVER: Ns = 50_000;
 pub struct Times {
     /// As simulated; none where they take what they took in the trace.
     pub copies: Sparse<CopyTime>,
-    /// How long those are in progress that have waited for their streams.
-    pub waited: Sparse<Ns>,
+    /// Those that have waited for their streams.
+    pub waited: Sparse<CopyTime>,
     /// The call alone without confidential computing, as simulated.
     pub off_call: Sparse<Ns>,
     /// By operation that is a collective, how much longer it takes than without confidential computing.
@@ -176,8 +176,8 @@ struct Player<'a> {
     /// The latest end of what is submitted, in the trace, and the last recorded event.
     pending: Ns,
     event: Option<Event>,
-    /// The last copy that keeps the session until its end.
-    kept: Option<u32>,
+    /// By GPU, the last copy that keeps the session until its end.
+    kept: Vec<Option<u32>>,
     names_seen: HashSet<u32>,
     functions_seen: HashSet<u32>,
     memory: HostMemory,
@@ -234,7 +234,7 @@ impl<'a> Player<'a> {
             last_of: vec![None; job.streams],
             pending: 0,
             event: None,
-            kept: None,
+            kept: vec![None; job.devices],
             names_seen: HashSet::default(),
             functions_seen: HashSet::default(),
             memory: HostMemory::of(job),
@@ -463,11 +463,13 @@ impl Habits {
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, call_of, follows: follows(job), starts, never_waits }
+        // Whose host time is written waits for nothing else.
+        let follows = if job.profiled { follows(job) } else { HashMap::default() };
+        Self { usual, queues, call_of, follows, starts, never_waits }
     }
 }
 
-/// By call that began right after one of another thread, behind a long gap of its own or as the first of its thread: that one.
+/// By call behind a long gap of its thread, or the first of its thread: the call of another thread that returned last before it.
 fn follows(job: &Job) -> HashMap<u32, u32> {
     let mut free: Vec<Option<Ns>> = vec![None; job.threads];
     let mut last: Option<(Ns, u32)> = None;
