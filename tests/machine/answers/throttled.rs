@@ -173,7 +173,7 @@ fn machine(resource: &Resource) -> Resolved {
 #[test]
 fn a_resource_that_is_throttled_until_it_must_bind_is_named() {
     let mut wrong = Vec::new();
-    for resource in resources().into_iter().step_by(part(1, 1, 6)) {
+    for resource in resources().into_iter().step_by(part(1, 1, 12)) {
         let machine = machine(&resource);
         let Some(throttled) = throttled(&machine, &resource) else {
             wrong.push(format!("{} never binds", resource.path));
