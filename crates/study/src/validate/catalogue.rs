@@ -107,13 +107,28 @@ impl Catalogue {
         Ok(Self { platforms: index.platforms, titles: index.titles, datasets })
     }
 
-    /// The same, with no table in which no platform of a machine of this name is named.
+    /// What is measured on a machine of this name, with a point of each platform and table in place of all.
     pub(super) fn of(machine: &str) -> Result<Self, Refusal> {
         let Index { dataset, mut platforms, titles } = DOCUMENT.read("datasets.toml", INDEX)?;
         platforms.retain(|_, of| of.split('+').next() == Some(machine));
-        let names = |text: &str| platforms.keys().any(|platform| text.contains(platform.as_str()));
-        let own = |entry: &Entry| FILES.iter().any(|(file, text)| *file == entry.file && names(text));
-        let datasets = dataset.into_iter().filter(own).map(Entry::read).collect::<Result<_, _>>()?;
+        let mut datasets = Vec::new();
+        for Entry { name, file, .. } in dataset {
+            let Some((_, text)) = FILES.iter().find(|(own, _)| *own == file) else { continue };
+            let line = |place: usize| {
+                let begin = text[..place].rfind('\n').map_or(0, |end| end + 1);
+                text[begin..].lines().next().filter(|_| begin > 0)
+            };
+            let names = |line: &&str, platform: &str| line.split(',').any(|cell| cell == platform);
+            let first = |platform: &String| {
+                text.match_indices(platform.as_str())
+                    .filter_map(|(place, _)| line(place))
+                    .find(|line| names(line, platform))
+            };
+            let rows: Vec<&str> = text.lines().take(1).chain(platforms.keys().filter_map(first)).collect();
+            if rows.len() > 1 {
+                datasets.push(Dataset::read(&name, &file, &rows.join("\n"))?);
+            }
+        }
         Ok(Self { platforms, titles, datasets })
     }
 }

@@ -124,6 +124,18 @@ mod tests {
     }
 
     #[test]
+    fn a_point_of_each_table_cautions_as_all_of_them_do() {
+        let all = Catalogue::shipped().unwrap();
+        for machine in all.platforms.values().filter_map(|of| of.split('+').next()).chain(["h100-sxm5-off"]) {
+            let few = Catalogue::of(machine).unwrap();
+            for part in [Part::Copies, Part::Collectives, Part::Sms] {
+                let told = [&few, &all].map(|catalogue| caution(catalogue, SHIPPED, machine, part));
+                assert_eq!(told[0], told[1], "{machine}");
+            }
+        }
+    }
+
+    #[test]
     fn points_of_a_platform_count_together_over_data_sets_and_classes_stay_apart() {
         let set = |platforms: [&str; 2]| {
             let rows = platforms.map(|platform| format!("{platform},cc,pinned,h2d,{},100\n", platform.len()));
