@@ -236,10 +236,10 @@ fn copies_that_share_a_simulation_take_what_each_takes_by_itself() {
 /// What an operation is to the format, its bytes, and its duration in whole microseconds.
 fn written(trace: &Trace) -> Vec<(u8, Option<u64>, u64)> {
     let of = |op: &trace::DeviceOp| {
-        let (kind, bytes) = match op.kind {
-            DeviceKind::Copy { direction: Direction::H2d, bytes, .. } => (0, Some(bytes)),
-            DeviceKind::Copy { direction: Direction::D2h, bytes, .. } => (1, Some(bytes)),
-            DeviceKind::Collective { bytes_in, bytes_out, .. } => (2, bytes_in.or(bytes_out)),
+        let (kind, bytes) = match &op.kind {
+            DeviceKind::Copy { direction: Direction::H2d, bytes, .. } => (0, Some(*bytes)),
+            DeviceKind::Copy { direction: Direction::D2h, bytes, .. } => (1, Some(*bytes)),
+            DeviceKind::Collective(sent) => (2, sent.bytes_in.or(sent.bytes_out)),
             _ => (3, None),
         };
         (kind, bytes, (op.duration_ns + 500) / 1000)

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sealsim::{
     config::{Layers, Resolved},
     replay::{
-        Causes, End, Job, Known, Question, Simulator, Start, StepFigures, StepTimeError, Steps, WhatIf, Work,
-        in_step_time, what_if, written,
+        Causes, End, Job, Known, Question, Simulator, Start, StepFigures, StepTimeError, Steps, WhatIf, in_step_time,
+        what_if, written,
     },
     sim::Control,
     workload::{
@@ -212,53 +212,6 @@ fn host_time_stays_and_threads_work_at_the_same_time() {
     let other = work("40 us").replace("\"s\"", "\"t\"");
     let both = own(&format!(r#"{}, {{ op = "thread", name = "other" }}, {other}"#, work("100 us")));
     assert_eq!((both.off.mean_ns, both.steps), (short.off.mean_ns, short.steps));
-}
-
-/// Dates of an upload, ns: its call and that call's return, the first byte that the GPU moves and the last, and when a wait for it returns.
-type Upload = [f64; 5];
-
-/// Uploads of threads of their own, each after a launch and a gap, us, and of so many KiB; without CC and with it.
-fn uploads(threads: &[(u32, u32)]) -> [Vec<Upload>; 2] {
-    let own = |(thread, (gap, kib)): (usize, &(u32, u32))| {
-        format!(
-            r#"{{ op = "thread", name = "t{thread}" }}, {{ op = "kernel", duration = "1 us", stream = "k{thread}" }}, {{ op = "host", duration = "{gap} us" }},
-            {{ op = "copy", direction = "h2d", size = "{kib} KiB", stream = "t{thread}", buffer = "t{thread}" }}, {{ op = "sync", stream = "t{thread}" }}"#
-        )
-    };
-    let operations: Vec<_> = threads.iter().enumerate().map(own).collect();
-    let file = WorkloadFile::parse("own", format!("operations = [{}]", operations.join(","))).unwrap();
-    let machine = machine("h100-nvl-tdx");
-    let trace = trace_of(&file, &machine);
-    let job = Job::of(&trace, 1_400);
-    with_simulator(|simulator| {
-        let question = Question::new(&job, &machine, simulator).unwrap();
-        [question.off(&machine), question.secure(&machine, Causes::default())].map(|answer| {
-            let played = answer.unwrap().played;
-            let upload = |thread: usize| {
-                let is_own =
-                    |call: &usize| trace.threads[job.calls[*call].thread as usize].thread == format!("t{thread}");
-                let calls: Vec<_> = (0..job.calls.len()).filter(is_own).collect();
-                let mut own =
-                    calls.iter().flat_map(|call| job.calls[*call].ops.iter().map(move |op| (*call, *op as usize)));
-                let (call, op) = own.find(|(_, op)| matches!(job.ops[*op].work, Work::Copy { .. })).unwrap();
-                let op = played.ops[op];
-                let (call, wait) = (played.calls[call], played.calls[*calls.last().unwrap()]);
-                [call.start, call.end, op.start, op.end, wait.end].map(|date| date as f64)
-            };
-            (0..threads.len()).map(upload).collect()
-        })
-    })
-}
-
-/// Of two threads the one that calls first is as alone, though the other's upload would be sealed sooner.
-#[test]
-fn who_asks_for_the_session_first_has_it() {
-    for threads in [[(2, 4096), (26, 256)], [(6, 4096), (43, 16)], [(1, 1024), (6, 32)]] {
-        let [_, alone] = uploads(&threads[..1]);
-        let [_, together] = uploads(&threads);
-        assert!((together[0][4] / alone[0][4] - 1.0).abs() < 0.01, "{threads:?}: {together:?}, alone {alone:?}");
-        assert!(together[1][4] > alone[0][1], "{threads:?}: {together:?}");
-    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn offer(job: &Job, designs: usize, sampled: bool) {
         .ops
         .iter()
         .filter_map(|op| match &op.work {
-            Work::Copy { way, bytes, memory } => Some((discriminant(way), discriminant(memory), *bytes)),
+            Work::Copy { way, bytes, memory, .. } => Some((discriminant(way), discriminant(memory), *bytes)),
             _ => None,
         })
         .collect();

@@ -264,27 +264,18 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
     if asked.watched {
         simulator.known.watch(work(&question, machine, designs));
     }
-    let as_it_was = question.as_it_was(machine).map_err(failed)?;
-    let mut notices = job.notices(as_it_was.played.device_time());
-    let off = if !job.profiled {
-        question.off(machine).map_err(failed)?
-    } else if question.baseline == Baseline::Machine {
-        let why = "Without CC, too, copies are those of the machine, as the profile comes from another one; --off profile takes its own.";
-        notices.push(why.to_owned());
-        question.off(machine).map_err(failed)?
-    } else {
-        as_it_was
-    };
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
-    if !job.no_slowdown {
-        notices.extend(doubts(&question, machine, (&off.played, &cc.played)).map_err(failed)?);
-    }
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
     let (mut rows, mut drawn) = (Vec::new(), Vec::new());
     for name in asked.changes() {
         let Some(tried) = try_change(&question, machine, &cc.played, name).map_err(failed)? else { continue };
         rows.push(tried.row.clone());
         drawn.extend(Some(tried).filter(|_| asked.draws && asked.names(name)));
+    }
+    // Not before: a changed program and its replay are what takes most memory.
+    let (off, mut notices) = without(&question, machine)?;
+    if !job.no_slowdown {
+        notices.extend(doubts(&question, machine, (&off.played, &cc.played)).map_err(failed)?);
     }
     let mut runs = vec![Run { name: "off".to_owned(), answer: off }, Run { name: "cc".to_owned(), answer: cc }];
     for (name, design) in designs {
@@ -306,6 +297,21 @@ fn play(asked: Asked<'_>, simulator: Simulator<'_>) -> Result<(Vec<Run>, Parts),
     let assumed = question.assumed(&secure);
     let what_if = if asked.what_if.is_empty() { Vec::new() } else { rows };
     Ok((runs, Parts { shares, advice, what_if, assumed, notices, drawn }))
+}
+
+/// The program without confidential computing, and what is to be known before any figure.
+fn without(question: &Question<'_>, machine: &Resolved) -> Result<(Answer, Vec<String>), Failure> {
+    let job = question.job;
+    let as_it_was = question.as_it_was(machine).map_err(failed)?;
+    let mut notices = job.notices(as_it_was.played.device_time());
+    if question.baseline == Baseline::Profile {
+        return Ok((as_it_was, notices));
+    }
+    if job.profiled {
+        let why = "Without CC, too, copies are those of the machine, as the profile comes from another one; --off profile takes its own.";
+        notices.push(why.to_owned());
+    }
+    Ok((question.off(machine).map_err(failed)?, notices))
 }
 
 fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {

@@ -60,7 +60,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn call(&mut self, call: &Call, span: Span) -> io::Result<()> {
-        if !call.traced {
+        if !call.traced() {
             return call.ops.iter().try_for_each(|op| self.op(*op, None));
         }
         let (job, played) = (self.job, self.played);
@@ -138,7 +138,7 @@ impl Writer<'_> {
             data: before.into_iter().chain((other > 0).then_some(other)).collect(),
             bytes,
             lane: op.stream,
-            gpu: Some(op.device),
+            gpu: Some(self.job.device(op)),
         };
         node.write(self.out)
     }
@@ -146,14 +146,14 @@ impl Writer<'_> {
 
 /// What an operation is to the format, and its bytes.
 fn work<'a>(trace: &'a Trace, work: Work, op: &DeviceOp) -> (ChakraWork<'a>, Option<u64>) {
-    match (work, op.kind) {
+    match (work, &op.kind) {
         (Work::Copy { way: Way::H2d, bytes, .. }, _) => (ChakraWork::Load, Some(bytes)),
         (Work::Copy { way: Way::D2h, bytes, .. }, _) => (ChakraWork::Store, Some(bytes)),
-        (_, DeviceKind::Collective { op, bytes_in, bytes_out, .. }) => {
-            (ChakraWork::Collective(trace.name(op)), bytes_in.or(bytes_out))
+        (_, DeviceKind::Collective(sent)) => {
+            (ChakraWork::Collective(trace.name(sent.op)), sent.bytes_in.or(sent.bytes_out))
         }
-        (_, DeviceKind::Copy { bytes, .. }) => (ChakraWork::Computation, Some(bytes)),
-        (_, DeviceKind::Memset { bytes }) => (ChakraWork::Computation, bytes),
+        (_, DeviceKind::Copy { bytes, .. }) => (ChakraWork::Computation, Some(*bytes)),
+        (_, DeviceKind::Memset { bytes }) => (ChakraWork::Computation, Some(*bytes).filter(|bytes| *bytes > 0)),
         (_, DeviceKind::Kernel | DeviceKind::Graph) => (ChakraWork::Computation, None),
     }
 }

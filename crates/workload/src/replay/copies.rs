@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
-    host::map,
+    host::{Stride, map},
     pool,
     sampling::{self, Asked, Sample},
     sim::Control,
@@ -65,6 +65,24 @@ pub struct CopyTime {
     pub after: Ns,
     /// From the call to its return where it need not wait: less than all of it where the law lets it go on.
     pub returns: Ns,
+    /// Of one that is staged and not sealed.
+    pub pieces: Option<Pieces>,
+}
+
+/// The turns that a copy has at its engine whose pieces the host stages one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pieces {
+    /// Turns after the next one, and how many of them come at once.
+    pub left: u64,
+    pub at_once: u64,
+    /// From the next turn to the first that does not come at once, and from there to each other.
+    pub first: Ns,
+    pub every: Ns,
+    /// How long a piece has the engine, and the last one.
+    pub busy: Ns,
+    pub last: Ns,
+    /// How late a piece may be before the host waits for it.
+    pub slack: Ns,
 }
 
 impl CopyTime {
@@ -76,6 +94,9 @@ impl CopyTime {
 
 /// What a copy waits for that is to be ready: longer than sealing all that can be in flight.
 const WAIT: Femtos = Femtos(100_000_000_000_000);
+
+/// A copy has no more turns at its engine: pieces of longer ones are taken together.
+const MOST_TURNS: u64 = 256;
 
 /// Copies of a request that stand for other buffers.
 const MOST_BESIDE: u64 = 128;
@@ -205,7 +226,8 @@ pub(super) fn in_all(copies: impl IntoIterator<Item = (CopyTime, u64)>) -> Optio
             None => (one, count.saturating_sub(1)),
         };
         let span = so_far.span.saturating_add(one.call().saturating_mul(more));
-        all = Some(CopyTime { span, ..so_far });
+        let pieces = so_far.pieces.filter(|_| more == 0);
+        all = Some(CopyTime { span, pieces, ..so_far });
     }
     all
 }
@@ -264,6 +286,7 @@ fn told(machine: &MachineSpec, key: CopyKey, simulator: Simulator<'_>) -> Result
 fn measure(machine: &MachineSpec, key: CopyKey, simulator: Simulator<'_>) -> Result<Measured, ReplayError> {
     let Some(sample) = simulator.sample else {
         let time = told(machine, key, simulator)?;
+        let time = CopyTime { pieces: pieces_of(machine, key, time, simulator)?, ..time };
         return Ok(Measured { times: [time; 3], simulated: key.bytes, runs: 1 });
     };
     let _all = simulator.known.far.begin(key.bytes, None);
@@ -279,6 +302,44 @@ fn measure(machine: &MachineSpec, key: CopyKey, simulator: Simulator<'_>) -> Res
     Ok(Measured { times: [low, middle, high], simulated: sampled.simulated, runs: sampled.runs })
 }
 
+/// The turns at its engine of a copy that takes so long, if it is staged and not sealed.
+fn pieces_of(
+    machine: &MachineSpec,
+    key: CopyKey,
+    time: CopyTime,
+    simulator: Simulator<'_>,
+) -> Result<Option<Pieces>, ReplayError> {
+    if machine.confidential_computing || key.memory == Memory::Pinned {
+        return Ok(None);
+    }
+    let path = (key.way.direction(), key.memory);
+    let step = Stride::of((&machine.driver, &machine.staging), false, path).step.0.max(1);
+    let left = key.bytes.saturating_sub(1) / step;
+    if left == 0 {
+        let (every, busy, last) = (time.span, time.span, time.span);
+        return Ok(Some(Pieces { left, at_once: 0, first: every, every, busy, last, slack: 0 }));
+    }
+    let one = simulate(machine, CopyKey { bytes: step, ..key }, simulator.go_on, &mut |_| ())?;
+    let last = (u128::from(one.span) * u128::from(key.bytes - left * step) / u128::from(step)) as Ns;
+    let in_flight = &machine.driver.in_flight_plain;
+    let rest = time.span.saturating_sub(last);
+    let out = u64::from(in_flight.d2h.max(1));
+    let (at_once, first, every) = match key.way {
+        Way::D2h if left >= out => {
+            // The host has the first piece out by then.
+            let first = if left > out { (one.span + one.after).min(rest) } else { rest };
+            (out - 1, first, (rest - first) / (left - out).max(1))
+        }
+        _ => (0, rest / left, rest / left),
+    };
+    let ahead = u64::from(if key.way == Way::D2h { in_flight.d2h } else { in_flight.h2d }).saturating_sub(1);
+    let slack = if ahead == 0 { 0 } else { every.saturating_mul(ahead + 1).saturating_sub(one.span + one.after) };
+    // Of long copies several are taken together.
+    let turns = left.div_ceil(MOST_TURNS);
+    let [first, every] = [first, every].map(|gap| if turns > 1 { gap.max(every) * turns } else { gap });
+    Ok(Some(Pieces { left: left / turns, at_once, first, every, busy: one.span * turns, last, slack }))
+}
+
 /// What the only copy of a run took; none if it did not arrive.
 fn time(outcome: &Outcome) -> Option<CopyTime> {
     let copy = outcome.copies.first().filter(|copy| copy.delivered)?;
@@ -291,6 +352,7 @@ fn time(outcome: &Outcome) -> Option<CopyTime> {
         span: between(first, last),
         after: between(last, waited.max(copy.returned)),
         returns: between(copy.start, copy.returned),
+        pieces: None,
     })
 }
 
@@ -308,7 +370,7 @@ mod tests {
             beside: (0, 0),
             waited: false,
         };
-        let time = |before, span, after| CopyTime { before, span, after, returns: 0 };
+        let time = |before, span, after| CopyTime { before, span, after, ..CopyTime::default() };
         let known =
             BTreeMap::from([(key(1 << 30), time(5, 100, 7)), (key(3), time(4, 10, 6)), (key(9), time(1, 2, 3))]);
         let long = |bytes| in_all(key(bytes).simulated(None).into_iter().map(|(key, count)| (known[&key], count)));

@@ -93,7 +93,7 @@ impl Damage<'_> {
         let mut lanes: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for place in self.places() {
             let (op, call) = (self.op(place), self.call(place));
-            let node = op.graph_node.is_some() || call.is_some_and(|call| call.what == CallKind::GraphLaunch);
+            let node = op.in_graph || call.is_some_and(|call| call.what == CallKind::GraphLaunch);
             if !node || op.kind == DeviceKind::Graph {
                 lanes.entry((call.map(|call| self.process(call)), op.device, op.stream)).or_default().push(place);
             }

@@ -117,7 +117,7 @@ fn device_copies(job: &Job, played: &Played) -> DeviceCopies {
 /// Time outside calls, from the first call to the end of the last operation.
 fn host_gaps(job: &Job, played: &Played) -> Ns {
     let last = played.ops.iter().map(|op| op.end).max().unwrap_or(0);
-    let traced = job.calls.iter().zip(&played.calls).filter(|(call, span)| call.traced && span.start < last);
+    let traced = job.calls.iter().zip(&played.calls).filter(|(call, span)| call.traced() && span.start < last);
     let spans: Vec<Span> = traced.map(|(_, span)| Span { end: span.end.min(last), ..*span }).collect();
     let first = spans.iter().map(|span| span.start).min().unwrap_or(last);
     (last - first).saturating_sub(busy(spans))
@@ -138,7 +138,7 @@ pub(super) fn busy(mut spans: Vec<Span>) -> Ns {
 fn host_calls(job: &Job, played: &Played, alone: bool) -> Vec<HostCallFigures> {
     let waits = |call: &Call| matches!(call.kind, CallKind::Synchronize(_) | CallKind::Copy { .. } | CallKind::Free);
     let mut names: BTreeMap<u32, HostCallFigures> = BTreeMap::new();
-    let told = |call: &Call| call.traced && !(alone && waits(call));
+    let told = |call: &Call| call.traced() && !(alone && waits(call));
     for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| told(call)) {
         let first =
             HostCallFigures { name: job.name(call.name).to_owned(), count: 0, total_ns: 0, first_ns: span.duration() };
@@ -171,7 +171,7 @@ pub struct Operation {
 pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<usize> {
     let grown = |place: usize| cc.calls[place].duration().saturating_sub(off.calls[place].duration());
     let mut places: Vec<usize> =
-        (0..job.calls.len()).filter(|place| job.calls[*place].traced && grown(*place) > 0).collect();
+        (0..job.calls.len()).filter(|place| job.calls[*place].traced() && grown(*place) > 0).collect();
     places.sort_by_key(|place| (std::cmp::Reverse(grown(*place)), *place));
     places.truncate(count);
     places
@@ -191,7 +191,7 @@ pub fn operations(job: &Job, off: &Played, cc: &Played, places: &[usize]) -> Vec
             name: job.name(call.name).to_owned(),
             operation: ops().next().map(|op| job.name(op.name).to_owned()),
             bytes: (!bytes.is_empty()).then(|| bytes.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes))),
-            place: call.place.to_string(),
+            place: job.place(call),
             start_ns: off.calls[place].start,
             off_ns: off.calls[place].duration(),
             cc_ns: cc.calls[place].duration(),

@@ -180,5 +180,6 @@ fn time(copy: &CopyOutcome) -> Option<CopyTime> {
         span: last.saturating_sub(first),
         after: returned.saturating_sub(last),
         returns: returned.saturating_sub(start),
+        pieces: None,
     })
 }

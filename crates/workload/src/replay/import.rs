@@ -124,7 +124,7 @@ mod tests {
         let input = trace::Input::Bytes { name: "it", bytes: text.as_bytes() };
         let job = Job::of(&trace::read(input, None, &mut |_, _| Control::Continue).ok()?, 1_400);
         let keys = job.ops.iter().map(|op| match op.work {
-            Work::Copy { way, bytes, memory } => {
+            Work::Copy { way, bytes, memory, .. } => {
                 Some(CopyKey { way, bytes, memory, pages: Pages::Warm, beside: (0, 0), waited: false })
             }
             _ => None,

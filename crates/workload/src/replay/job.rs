@@ -9,7 +9,7 @@ use super::{
     managed::Managed,
     missing::{hidden, missing},
     nccl::collective,
-    ops::Ops,
+    ops::{Ops, Sparse},
     secure::secure,
     start::{Beginning, Start},
     steps::Steps,
@@ -21,7 +21,12 @@ use crate::{
     workload::collective::CollectiveCall,
     workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, OnHost, Place, Trace},
 };
-use std::{collections::HashMap, str::FromStr, sync::Arc};
+use std::{
+    collections::HashMap,
+    num::{NonZeroU32, NonZeroU64},
+    str::FromStr,
+    sync::Arc,
+};
 use thiserror::Error;
 
 /// How long after the end of the operation before it an operation of a stream begins at most if it waited for it.
@@ -50,6 +55,8 @@ pub enum Work {
         way: Way,
         bytes: u64,
         memory: Memory,
+        /// Whether its call returned when it had ended, in the trace.
+        host_waits: bool,
     },
     /// A copy within a device, or to another one.
     DeviceCopy,
@@ -108,8 +115,8 @@ pub enum Bind {
     Call,
     /// The operation before it in its stream.
     Stream,
-    /// An operation of another stream, after which it began so much later.
-    Op(u32, Ns),
+    /// An operation of another stream, after which it began so many ns later.
+    Op(u32, u16),
 }
 
 /// An operation of the GPU.
@@ -118,22 +125,16 @@ pub struct Op {
     pub work: Work,
     /// Its stream, counted over all devices.
     pub stream: u32,
-    /// Its device, counted from 0.
-    pub device: u32,
     /// Start in the trace.
     pub start: Ns,
     /// Duration in the trace.
     pub duration: Ns,
-    /// How long it takes on the GPU that is asked about, if it is no copy between host and device.
-    pub takes: Ns,
     /// How many operations of its stream had ended when it began.
     pub behind: u32,
     /// Its place among the operations of its stream by their ends.
     pub rank: u32,
     /// Its place among all operations by their ends.
     pub rank_of_all: u32,
-    /// Whether its call returned when it had ended, in the trace.
-    pub host_waits: bool,
     pub name: u32,
     /// Its place among the operations of the trace.
     pub traced: u32,
@@ -144,15 +145,36 @@ pub struct Op {
 pub struct Bound {
     /// What decided when it began.
     pub by: Bind,
-    /// When the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a graph
-    /// overlap in one stream.
-    pub before: Option<Ns>,
+    /// Later by one: zero is where none is.
+    before: Option<NonZeroU64>,
 }
+
+impl Bound {
+    /// `before` is when the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a
+    /// graph overlap in one stream.
+    pub const fn new(by: Bind, before: Option<Ns>) -> Self {
+        let later = if let Some(before) = before { before.saturating_add(1) } else { 0 };
+        Self { by, before: NonZeroU64::new(later) }
+    }
+
+    /// When the one before it in its stream ended.
+    pub fn before(self) -> Option<Ns> {
+        self.before.map(|later| later.get() - 1)
+    }
+}
+
+// A million of each are held, of what is changed and played again twice.
+const _: () = assert!(size_of::<Op>() <= 64 && size_of::<Bound>() <= 16 && size_of::<Call>() <= 48);
 
 impl Op {
     /// End in the trace.
     pub const fn end(&self) -> Ns {
         self.start.saturating_add(self.duration)
+    }
+
+    /// Whether it is a copy whose call returned when it had ended, in the trace.
+    pub const fn host_waits(&self) -> bool {
+        matches!(self.work, Work::Copy { host_waits: true, .. })
     }
 }
 
@@ -206,18 +228,21 @@ pub struct Call {
     pub duration: Ns,
     /// Whether it returned an error.
     pub failed: bool,
-    /// Whether the trace has it; if not it stands for the unknown thread that submitted an operation.
-    pub traced: bool,
+    /// Its number in the trace, from 1; if it has none it stands for the unknown thread that submitted an operation.
+    pub number: Option<NonZeroU32>,
     pub ops: Ops,
     pub change: Change,
-    /// Where the trace has it.
-    pub place: Place,
 }
 
 impl Call {
     /// Return in the trace.
     pub const fn end(&self) -> Ns {
         self.start.saturating_add(self.duration)
+    }
+
+    /// Whether the trace has it.
+    pub const fn traced(&self) -> bool {
+        self.number.is_some()
     }
 }
 
@@ -227,16 +252,22 @@ pub struct Job {
     pub names: Vec<Arc<str>>,
     /// In the order of their starts.
     pub calls: Vec<Call>,
+    /// Where the file has calls, by their numbers.
+    pub places: Arc<Vec<Place>>,
     /// In the order of their calls.
     pub ops: Arc<Vec<Op>>,
+    /// How long those take that are no copies between host and device and take other times on the GPU that is asked about than in the trace.
+    pub takes: Sparse<Ns>,
     /// By operation: what it begins after.
     pub bound: Vec<Bound>,
-    /// When operations ended in the trace, and which it was, the earliest first.
-    pub ends: Arc<Vec<(Ns, u32)>>,
+    /// Operations by their ends in the trace, the earliest first.
+    pub ends: Arc<Vec<u32>>,
     /// How many operations each stream has.
     pub in_stream: Vec<u32>,
     /// Streams, over all devices.
     pub streams: usize,
+    /// By stream, its device, counted from 0.
+    pub device_of: Vec<u32>,
     pub devices: usize,
     pub threads: usize,
     /// By thread, its process; threads that stand for the unknown thread that submitted an operation are of none that the trace has.
@@ -312,16 +343,30 @@ impl Job {
         let factor =
             |name: &str| scales.iter().rev().find(|scale| name.contains(&scale.name)).map(|scale| scale.factor);
         let by_name: Vec<Option<f64>> = self.names.iter().map(|name| factor(name)).collect();
-        let mut count = 0_u64;
-        for op in Arc::make_mut(&mut self.ops).iter_mut().filter(|op| op.work == Work::Kernel) {
-            if let Some(factor) = by_name.get(op.name as usize).copied().flatten() {
-                op.takes = (op.duration as f64 * factor).round() as Ns;
-                count += 1;
-            }
-        }
+        self.takes = Sparse::of(self.ops.iter().map(|op| {
+            let factor = by_name.get(op.name as usize).copied().flatten().filter(|_| op.work == Work::Kernel)?;
+            Some((op.duration as f64 * factor).round() as Ns)
+        }));
+        let count = self.takes.0.len();
         self.scaled = true;
         self.assumed.push(format!("{count} kernels take other times than in the profile, as --kernel-scale says."));
         self
+    }
+
+    /// How long an operation takes that is no copy between host and device.
+    pub fn takes(&self, place: u32) -> Ns {
+        self.takes.get(place as usize).unwrap_or(self.ops[place as usize].duration)
+    }
+
+    /// The device that an operation is on.
+    pub fn device(&self, op: &Op) -> u32 {
+        self.device_of.get(op.stream as usize).copied().unwrap_or(0)
+    }
+
+    /// Where the file has a call.
+    pub fn place(&self, call: &Call) -> String {
+        let place = call.number.and_then(|number| self.places.get(number.get() as usize - 1));
+        place.map_or_else(|| "not in the file".to_owned(), Place::to_string)
     }
 
     /// Whether the process of a call begins in the profile.
@@ -332,7 +377,7 @@ impl Job {
     /// From the start of the first operation to the end of the last, in the trace.
     pub fn device_time(&self) -> Ns {
         let first = self.ops.iter().map(|op| op.start).min().unwrap_or(0);
-        self.ends.last().map_or(0, |(end, _)| *end).saturating_sub(first)
+        self.ends.last().map_or(0, |place| self.ops[*place as usize].end()).saturating_sub(first)
     }
 
     /// What is left of a time that the host took, in a call of its own or between two.
@@ -371,19 +416,18 @@ struct Gathered {
 
 /// Joins operations with the calls that asked for them, and makes up a call for each that has none.
 fn gather(trace: &Trace, launches: Vec<Option<u32>>, assumed: &mut Vec<String>) -> Gathered {
-    let call = |call: &HostCall| Call {
+    let call = |(call, number): (&HostCall, u32)| Call {
         name: call.name,
         kind: call.what,
         thread: call.thread,
         start: call.start_ns,
         duration: call.duration_ns,
         failed: call.failed,
-        traced: true,
+        number: NonZeroU32::new(number),
         ops: Ops::default(),
         change: Change::None,
-        place: call.place,
     };
-    let mut calls: Vec<Call> = trace.calls.iter().map(call).collect();
+    let mut calls: Vec<Call> = trace.calls.iter().zip(1..).map(call).collect();
     let threads = trace.threads.len().max(1);
     let mut alone = 0_usize;
     let latest = latest_submissions(trace, &launches);
@@ -403,7 +447,7 @@ fn gather(trace: &Trace, launches: Vec<Option<u32>>, assumed: &mut Vec<String>) 
         ));
     }
     if trace.format.is_some() {
-        calls.sort_by_key(|call| (call.start, call.traced, std::cmp::Reverse(call.duration)));
+        calls.sort_by_key(|call| (call.start, call.traced(), std::cmp::Reverse(call.duration)));
     }
     Gathered { calls, threads }
 }
@@ -434,10 +478,9 @@ fn made_up(trace: &Trace, place: u32, threads: usize, latest: Ns) -> Call {
         start,
         duration: end.saturating_sub(start),
         failed: false,
-        traced: false,
+        number: None,
         ops: Ops::one(place),
         change: Change::None,
-        place: op.place,
     }
 }
 
@@ -477,9 +520,10 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
     }
     let on_host = |memory| matches!(memory, Traced::Pinned | Traced::Pageable | Traced::Managed);
     let memory = if [source, target].contains(&Traced::Pageable) { Memory::Pageable } else { Memory::Pinned };
+    let host_waits = false;
     match (on_host(source), on_host(target)) {
-        (true, false) => Work::Copy { way: Way::H2d, bytes, memory },
-        (false, true) => Work::Copy { way: Way::D2h, bytes, memory },
+        (true, false) => Work::Copy { way: Way::H2d, bytes, memory, host_waits },
+        (false, true) => Work::Copy { way: Way::D2h, bytes, memory, host_waits },
         _ => by_direction(op, bytes),
     }
 }
@@ -487,10 +531,10 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
 /// The same where the kinds of memory do not say it.
 fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
     use crate::workload::trace::Direction as Told;
-    let memory = Memory::Pinned;
+    let (memory, host_waits) = (Memory::Pinned, false);
     match op.kind {
-        DeviceKind::Copy { direction: Told::H2d, .. } => Work::Copy { way: Way::H2d, bytes, memory },
-        DeviceKind::Copy { direction: Told::D2h, .. } => Work::Copy { way: Way::D2h, bytes, memory },
+        DeviceKind::Copy { direction: Told::H2d, .. } => Work::Copy { way: Way::H2d, bytes, memory, host_waits },
+        DeviceKind::Copy { direction: Told::D2h, .. } => Work::Copy { way: Way::D2h, bytes, memory, host_waits },
         _ => Work::DeviceCopy,
     }
 }
@@ -498,7 +542,7 @@ fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
 /// Gives operations, streams, devices and threads their numbers in the job.
 fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
     let (mut streams, mut devices, mut threads) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut ops = Vec::with_capacity(trace.device.len());
+    let (mut ops, mut device_of) = (Vec::with_capacity(trace.device.len()), Vec::new());
     let mut calls = gathered.calls;
     for call in &mut calls {
         let next = threads.len() as u32;
@@ -508,20 +552,19 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
             let op = &trace.device[*place as usize];
             let next = streams.len() as u32;
             let stream = *streams.entry((op.device, op.stream)).or_insert(next);
-            let next = devices.len() as u32;
-            let device = *devices.entry(op.device).or_insert(next);
+            if stream == next {
+                let next = devices.len() as u32;
+                device_of.push(*devices.entry(op.device).or_insert(next));
+            }
             let traced = std::mem::replace(place, ops.len() as u32);
             ops.push(Op {
                 work: work(trace, op),
                 stream,
-                device,
                 start: op.start_ns,
                 duration: op.duration_ns,
-                takes: op.duration_ns,
                 behind: 0,
                 rank: 0,
                 rank_of_all: 0,
-                host_waits: false,
                 name: op.name,
                 traced,
             });
@@ -533,11 +576,14 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
     Job {
         names: trace.names.clone(),
         calls,
-        bound: vec![Bound { by: Bind::Call, before: None }; ops.len()],
+        places: Arc::new(trace.calls.iter().map(|call| call.place).collect()),
+        bound: vec![Bound::new(Bind::Call, None); ops.len()],
         ops: Arc::new(ops),
+        takes: Sparse::default(),
         ends: Arc::default(),
         in_stream: Vec::new(),
         streams: streams.len(),
+        device_of,
         devices: devices.len(),
         threads: count,
         processes: processes(trace, &threads, count),
@@ -577,23 +623,23 @@ fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u3
 
 /// Notes for each operation which of its stream had ended when it began, and when the last of these did.
 pub(super) fn order_streams(job: &mut Job) {
-    let mut by_end: Vec<_> = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
-    by_end.sort_unstable();
+    let mut by_end: Vec<u32> = (0..job.ops.len() as u32).collect();
+    by_end.sort_unstable_by_key(|place| (job.ops[*place as usize].end(), *place));
     job.ends = Arc::new(by_end);
     let ops = Arc::make_mut(&mut job.ops);
     let mut ends: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
-    for ((end, place), rank) in job.ends.iter().zip(0..) {
+    for (place, rank) in job.ends.iter().zip(0..) {
         let op = &mut ops[*place as usize];
         let of_stream = &mut ends[op.stream as usize];
         (op.rank_of_all, op.rank) = (rank, of_stream.len() as u32);
-        of_stream.push(*end);
+        of_stream.push(op.end());
     }
     job.in_stream = ends.iter().map(|ends| ends.len() as u32).collect();
     let mut ended: Vec<Latest> = ends.iter().map(|ends| Latest::new(ends.len())).collect();
     for (op, bound) in ops.iter_mut().zip(&mut job.bound) {
         let (ends, ended) = (&ends[op.stream as usize], &mut ended[op.stream as usize]);
         op.behind = ends.partition_point(|end| *end <= op.start.saturating_add(OVERLAP)) as u32;
-        bound.before = ended.below(op.behind);
+        *bound = Bound::new(bound.by, ended.below(op.behind));
         ended.put(op.rank, op.end());
     }
 }
@@ -602,8 +648,7 @@ pub(super) fn order_streams(job: &mut Job) {
 fn bind(job: &mut Job, submission: Ns) {
     for call in &job.calls {
         for place in &call.ops {
-            let (op, before) = (&job.ops[*place as usize], job.bound[*place as usize].before);
-            let copies = matches!(op.work, Work::Copy { .. });
+            let (op, before) = (&job.ops[*place as usize], job.bound[*place as usize].before());
             let ready = call.end().saturating_add(submission);
             let waited = before.is_some_and(|before| before > call.start && op.start <= before.saturating_add(STREAM));
             let bind = if waited {
@@ -616,9 +661,11 @@ fn bind(job: &mut Job, submission: Ns) {
                 other(job, *place).unwrap_or(rest)
             };
             let pageable_in = matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
-            let waits = copies && call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
+            let waits = call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
             job.bound[*place as usize].by = bind;
-            Arc::make_mut(&mut job.ops)[*place as usize].host_waits = waits;
+            if let Work::Copy { host_waits, .. } = &mut Arc::make_mut(&mut job.ops)[*place as usize].work {
+                *host_waits = waits;
+            }
         }
     }
 }
@@ -626,14 +673,15 @@ fn bind(job: &mut Job, submission: Ns) {
 /// How many operations that are no copies between host and device ran at once on a device at most.
 fn at_once(job: &Job) -> usize {
     let computing = |op: &&Op| !matches!(op.work, Work::Copy { .. }) && op.duration > 0;
-    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, op.device)).collect();
+    let mut starts: Vec<_> = job.ops.iter().filter(computing).map(|op| (op.start, job.device(op))).collect();
     starts.sort_unstable();
-    let ends = job.ends.iter().map(|(_, place)| &job.ops[*place as usize]).filter(computing);
+    let ends = job.ends.iter().map(|place| &job.ops[*place as usize]).filter(computing);
     let (mut ends, mut now, mut most) = (ends.peekable(), vec![0; job.devices], 0);
     for (start, device) in starts {
         // What ends then makes room for what begins.
         while let Some(op) = ends.next_if(|op| op.end() <= start) {
-            now[op.device as usize] = usize::saturating_sub(now[op.device as usize], 1);
+            let now = &mut now[job.device(op) as usize];
+            *now = usize::saturating_sub(*now, 1);
         }
         now[device as usize] += 1;
         most = most.max(now[device as usize]);
@@ -644,9 +692,14 @@ fn at_once(job: &Job) -> usize {
 /// The operation of another stream, submitted earlier, after which an operation began at once, if there is one.
 fn other(job: &Job, place: u32) -> Option<Bind> {
     let op = &job.ops[place as usize];
-    let upto = job.ends.partition_point(|(end, _)| *end <= op.start);
+    let since = |other: &u32| op.start.checked_sub(job.ops[*other as usize].end());
+    let upto = job.ends.partition_point(|other| since(other).is_some());
     // Of what ended just before, so many are looked at.
-    let recent = job.ends[..upto].iter().rev().take(64).take_while(|(end, _)| op.start - end < OTHER);
-    let found = recent.filter(|(_, other)| *other < place && job.ops[*other as usize].stream != op.stream);
-    found.map(|(end, place)| Bind::Op(*place, op.start - end)).next()
+    let recent = job.ends[..upto]
+        .iter()
+        .rev()
+        .take(64)
+        .map_while(|other| Some((other, since(other).filter(|since| *since < OTHER)?)));
+    let mut found = recent.filter(|(other, _)| **other < place && job.ops[**other as usize].stream != op.stream);
+    found.find_map(|(other, since)| Some(Bind::Op(*other, u16::try_from(since).ok()?)))
 }

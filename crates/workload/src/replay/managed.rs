@@ -7,7 +7,7 @@
 //! | calls that allocate managed memory, or move it ahead (`cudaMallocManaged`, `cudaMemPrefetchAsync`) and do not fail | managed |
 //! | copies with a side that is managed, and nothing else of the above | may be [pinned memory with confidential computing](super::secure) |
 
-use crate::workload::trace::{DeviceKind, Direction, Memory, Trace};
+use crate::workload::trace::{DeviceKind, DeviceOp, Direction, Memory, Trace};
 
 /// How much of managed memory a profile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,7 +25,7 @@ const CALLS: &[&str] = &["MallocManaged", "MemAllocManaged", "MemPrefetch"];
 impl Managed {
     /// What a profile shows; nothing if there is no managed memory in it.
     pub(super) fn of(trace: &Trace) -> Option<Self> {
-        let moves = |kind| match kind {
+        let moves = |op: &&DeviceOp| match op.kind {
             DeviceKind::Copy { direction, source, target, .. } => {
                 [source, target].contains(&Memory::Managed) && matches!(direction, Direction::H2d | Direction::D2h)
             }
@@ -34,7 +34,7 @@ impl Managed {
         let named = |name: &str| CALLS.iter().any(|part| name.contains(part));
         let faults = trace.events.left_out.iter().filter(|(reason, _)| reason.contains("table CUDA_UM_"));
         let found = Self {
-            copies: trace.device.iter().filter(|op| moves(op.kind)).count() as u64,
+            copies: trace.device.iter().filter(moves).count() as u64,
             faults: faults.fold(0, |sum, (_, count)| sum.saturating_add(*count)),
             calls: trace.calls.iter().filter(|call| !call.failed && named(trace.name(call.name))).count() as u64,
         };

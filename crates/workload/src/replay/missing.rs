@@ -84,7 +84,7 @@ pub(super) fn hidden(trace: &Trace) -> Vec<String> {
 }
 
 const fn is_collective(op: &DeviceOp) -> bool {
-    matches!(op.kind, DeviceKind::Collective { .. })
+    matches!(op.kind, DeviceKind::Collective(_))
 }
 
 /// How many, and how long in all.

@@ -2,12 +2,13 @@
 
 use crate::workload::{
     collective::{Collective, CollectiveCall},
-    trace::{DeviceKind, DeviceOp, Trace},
+    trace::{Communication, DeviceKind, DeviceOp, Trace},
 };
 
 /// The collective that an operation is, if the trace says which one, how large, and of how many GPUs.
 pub(super) fn collective(trace: &Trace, op: &DeviceOp) -> Option<CollectiveCall> {
-    let DeviceKind::Collective { op, bytes_in, bytes_out, ranks, .. } = op.kind else { return None };
+    let DeviceKind::Collective(sent) = &op.kind else { return None };
+    let Communication { op, bytes_in, bytes_out, ranks, .. } = **sent;
     let kind = kind(trace.name(op))?;
     let bytes = if kind == Collective::AllGather { bytes_out.or(bytes_in) } else { bytes_in.or(bytes_out) }?;
     let call = CollectiveCall { kind, ranks: ranks? as usize, bytes };

@@ -14,7 +14,7 @@ use super::{
     play::Played,
     what_if::length,
 };
-use crate::workload::trace::{CallKind, DeviceKind, Trace};
+use crate::workload::trace::{CallKind, Communication, DeviceKind, Trace};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -217,7 +217,8 @@ fn keys<'t>(trace: &'t Trace, job: &'t Job) -> impl Iterator<Item = (u32, Key)> 
     let named = |name: u32| trace.names.get(name as usize).cloned().unwrap_or_default();
     places.into_iter().filter_map(move |place| {
         let op = trace.device.get(job.ops[place as usize].traced as usize)?;
-        let DeviceKind::Collective { op, bytes_in, bytes_out, ranks, group } = op.kind else { return None };
+        let DeviceKind::Collective(sent) = &op.kind else { return None };
+        let Communication { op, bytes_in, bytes_out, ranks, group } = **sent;
         let name = named(op);
         // A message from one rank to another has another name at its other end.
         let both = name.to_lowercase();

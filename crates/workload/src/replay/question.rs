@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     config::{MachineSpec, Resolved},
+    host::law::PageableUpload,
     system::{Memory, Pages},
     units::Femtos,
     workload::trace::OnHost,
@@ -132,7 +133,7 @@ impl<'a> Question<'a> {
             Copies::Secure => self.copies(machine)?,
             _ => (self.off.clone(), Counts::default()),
         };
-        let waited = if copies == Copies::Secure { self.waited(machine)? } else { Sparse::default() };
+        let waited = self.waited(machine, copies == Copies::Secure)?;
         let off_call = self.off.filter_map(|_, time| Some(time.call()));
         let Longer { by: longer, kept } = self.longer(machine)?;
         Ok((Part { job: self.job, rules, times: Times { copies: simulated, waited, off_call, longer } }, counts, kept))
@@ -158,7 +159,7 @@ impl<'a> Question<'a> {
         let end = |times: &Option<[CopyTime; 3]>| times.map(|times| times[self.simulator.end as usize]);
         let all = Sparse::of(told.iter().map(end));
         // How long a copy waits for kernels is found when it is played.
-        let behind = self.behind_others();
+        let behind = self.behind_others(false);
         let (alone, _) = times(own, &behind, self.simulator)?;
         let before =
             |place: usize, time: CopyTime| alone.get(place).map_or(time.before, |alone| time.before.min(alone.before));
@@ -168,16 +169,26 @@ impl<'a> Question<'a> {
     }
 
     /// How long copies are in progress that have waited for what is no copy: of several messages, the first are sealed by then.
-    fn waited(&self, machine: &Resolved) -> Result<Sparse<Ns>, ReplayError> {
-        let (name, own) = self.job.session.own(machine.digest.as_str(), &machine.machine);
-        if own.history().is_some() || self.simulator.sample.is_some() {
+    fn waited(&self, machine: &Resolved, secure: bool) -> Result<Sparse<CopyTime>, ReplayError> {
+        let name = if secure { machine.digest.clone() } else { format!("off {}", machine.digest) };
+        let (name, own) = self.job.session.own(&name, &machine.machine);
+        let own = MachineSpec { confidential_computing: own.confidential_computing && secure, ..own };
+        // What is called while an upload before it is in progress is sealed meanwhile.
+        let early = own.driver.upload(secure) == PageableUpload::Returns;
+        let none = if secure { own.history().is_some() } else { !early };
+        if none || self.simulator.sample.is_some() {
             return Ok(Sparse::default());
         }
-        let several = |key: &CopyKey| key.way == Way::H2d && key.bytes > own.driver.pinned.message.0;
+        let driver = &own.driver;
+        let staged = if secure { &driver.pageable } else { &driver.pageable_plain };
+        let several = |key: &CopyKey| {
+            let path = if early && uploads(key) { staged } else { &driver.pinned };
+            key.way == Way::H2d && (secure || uploads(key)) && key.bytes > path.message.0
+        };
         let waited = |_, key| several(&key).then_some(CopyKey { waited: true, ..key });
-        let keys = self.behind_others().filter_map(waited);
+        let keys = self.behind_others(early).filter_map(waited);
         let (times, _) = times((name.as_str(), &own), &keys, self.simulator)?;
-        Ok(times.filter_map(|_, time| Some(time.span)))
+        Ok(times)
     }
 
     /// Bytes of the copies that are simulated to play the job on a machine.
@@ -191,14 +202,14 @@ impl<'a> Question<'a> {
         distinct.iter().map(|key| key.bytes).fold(0, u64::saturating_add)
     }
 
-    /// The copies that have to wait for what is no copy, by their streams or by events.
-    fn behind_others(&self) -> Sparse<CopyKey> {
+    /// The copies that have to wait for what is no copy, by their streams or by events; or also for copies, of which `early` ones let the host go on.
+    fn behind_others(&self, early: bool) -> Sparse<CopyKey> {
         let mut last_is_copy = vec![true; self.job.streams];
         let behind = self.job.ops.iter().zip(0..).map(|(op, place)| {
             let key = self.keys.get(place as usize);
-            let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some());
-            let event =
-                matches!(self.job.bound[place as usize].by, Bind::Op(..)) || self.job.after.contains_key(&place);
+            let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some() && !early);
+            let found = self.job.profiled && matches!(self.job.bound[place as usize].by, Bind::Op(..));
+            let event = found || self.job.after.contains_key(&place);
             key.filter(|_| !before || event)
         });
         Sparse::of(behind)
@@ -243,9 +254,13 @@ pub(super) fn rules(job: &Job, machine: &Resolved, copies: Copies, free: Causes)
     Ok(rules)
 }
 
+fn uploads(key: &CopyKey) -> bool {
+    key.way == Way::H2d && key.memory == Memory::Pageable
+}
+
 /// The key of an operation, if it copies between host and device.
 fn key(op: &Op, pages: Pages) -> Option<CopyKey> {
-    let Work::Copy { way, bytes, memory } = op.work else { return None };
+    let Work::Copy { way, bytes, memory, .. } = op.work else { return None };
     Some(CopyKey { way, bytes: bytes.max(1), memory, pages, beside: (0, 0), waited: false })
 }
 
@@ -287,7 +302,7 @@ fn pages(
             let pages = match (told, op.work) {
                 (Some((warm, fresh)), _) => {
                     let bound = job.bound[place];
-                    let busy = if bound.by == Bind::Stream { bound.before.unwrap_or(0) } else { 0 };
+                    let busy = if bound.by == Bind::Stream { bound.before().unwrap_or(0) } else { 0 };
                     if is_fresh(call.end().saturating_sub(call.start.max(busy)), warm.call(), fresh.call()) {
                         Pages::Fresh
                     } else {

@@ -49,6 +49,8 @@ pub struct Rules {
     /// Whether copies take what they take when simulated.
     pub simulated: bool,
     pub pageable_upload: PageableUpload,
+    /// Whether staging is cut anew between copies of pageable and of pinned memory.
+    pub(super) cuts: bool,
     pub(super) engines: Engines,
     /// Between two kernels of a graph, in each mode.
     pub(super) nodes: ModesSpec,
@@ -107,6 +109,7 @@ impl Rules {
             secure,
             simulated: secure,
             pageable_upload: machine.driver.upload(secure),
+            cuts: machine.driver.pinned.message != machine.driver.pageable.message,
             engines: Engines::of(machine),
             nodes: machine.calls.as_ref()?.gap,
             sealed_completion: nanos(machine.driver.secure_completion.0, machine.cpu.clock),
@@ -204,7 +207,7 @@ impl Rules {
         ns(self.calls.completion.off)
     }
 
-    /// From the end of a copy within a device to the return of a call that waits for it.
+    /// From the end of a copy to the return of its call that waits for it, where a wait of its own is not part of the copy.
     pub(super) const fn copy_completion(&self) -> Ns {
         self.completion_off() + if self.on(self.free.waits) { self.sealed_completion } else { 0 }
     }

@@ -149,7 +149,7 @@ impl Cutter {
 
     fn op(&mut self, place: u32, job: &Job, copies: &[(CopyKey, u64)]) {
         let op = &job.ops[place as usize];
-        if matches!(self.wanted, Wanted::Stretches(device) if device != op.device) {
+        if matches!(self.wanted, Wanted::Stretches(device) if device != job.device(op)) {
             return;
         }
         let kernel = femtos(if copies.is_empty() { op.duration } else { 0 });
@@ -189,7 +189,7 @@ impl Cutter {
         let CopyKey { way, bytes, memory, .. } = *key;
         self.now.copies.push(Copy { gpu: 0, direction: way.direction(), bytes, memory });
         self.now.stands.push((place as usize, 1));
-        let (stream, buffer, blocking) = (self.stream(op), Some(buffer), op.host_waits);
+        let (stream, buffer, blocking) = (self.stream(op), Some(buffer), op.host_waits());
         self.now.steps.push(WorkloadStep::Copy { gpu: 0, stream, buffer, pages, blocking });
     }
 }

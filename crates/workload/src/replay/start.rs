@@ -102,9 +102,9 @@ struct Process {
 fn processes(job: &Job) -> BTreeMap<u32, Process> {
     let first = |call: &Call| call.ops.iter().map(|op| job.ops[*op as usize].start).min().unwrap_or(Ns::MAX);
     // Of an operation without a call it is not known whose it is.
-    let alone = job.calls.iter().filter(|call| !call.traced).map(first).min().unwrap_or(Ns::MAX);
+    let alone = job.calls.iter().filter(|call| !call.traced()).map(first).min().unwrap_or(Ns::MAX);
     let mut all: BTreeMap<u32, Process> = BTreeMap::new();
-    for (place, call) in job.calls.iter().enumerate().filter(|(_, call)| call.traced) {
+    for (place, call) in job.calls.iter().enumerate().filter(|(_, call)| call.traced()) {
         let process = job.processes.get(call.thread as usize).copied().unwrap_or(0);
         let process = all.entry(process).or_insert_with(|| Process { calls: Vec::new(), work: alone });
         process.calls.push(place);
@@ -167,7 +167,7 @@ impl Job {
     fn sentence(&self, start: Start, creates: &[u32], why: Option<Why>) -> String {
         let called = |place: usize| {
             let call = &self.calls[place];
-            format!("{} ({}, {:.1} ms)", self.name(call.name), call.place, call.duration as f64 / 1e6)
+            format!("{} ({}, {:.1} ms)", self.name(call.name), self.place(call), call.duration as f64 / 1e6)
         };
         let asked = if start == Start::Auto { "" } else { ", as --start says" };
         if let Some(first) = creates.first() {

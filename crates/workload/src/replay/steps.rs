@@ -114,7 +114,7 @@ impl Steps {
     /// When the host has come to its bounds, and the streams that it uses have done what was asked for before. A single step is all that was asked for,
     /// from where its first operation begins: what the GPU did until then is not known.
     fn done(&self, job: &Job, played: &Played, host: &[Ns]) -> Vec<Ns> {
-        let own = |call: &&Call| call.traced && call.thread == self.thread;
+        let own = |call: &&Call| call.traced() && call.thread == self.thread;
         let mut used = vec![false; job.streams];
         for op in job.calls.iter().filter(own).flat_map(|call| &call.ops) {
             used[job.ops[*op as usize].stream as usize] = true;
@@ -130,7 +130,7 @@ impl Steps {
             }
             for place in call.ops.iter().map(|place| *place as usize) {
                 let stream = job.ops[place].stream as usize;
-                begun[stream] |= call.traced;
+                begun[stream] |= call.traced();
                 let (span, of) = (played.ops[place], if begun[stream] { step } else { 0 });
                 let of = if single { of.min(1) } else { of };
                 if let Some(date) = dates.get_mut(of).filter(|_| used[stream]) {
@@ -198,7 +198,7 @@ impl Steps {
             end: span.end.clamp(all.start, all.end),
         };
         let mut sums = [0; 4];
-        let calls = job.calls.iter().zip(&played.calls).filter(|(call, _)| call.thread == self.thread && call.traced);
+        let calls = job.calls.iter().zip(&played.calls).filter(|(call, _)| call.thread == self.thread && call.traced());
         for (call, span) in calls {
             let place = match call.kind {
                 CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset => 0,
@@ -232,7 +232,7 @@ impl Steps {
 /// The thread that makes most calls that have the GPU do something; of several, the one that ends last.
 fn busiest(job: &Job) -> Option<u32> {
     let mut counts: BTreeMap<u32, (usize, Ns)> = BTreeMap::new();
-    for call in job.calls.iter().filter(|call| call.traced && !call.ops.is_empty()) {
+    for call in job.calls.iter().filter(|call| call.traced() && !call.ops.is_empty()) {
         let (count, last) = counts.entry(call.thread).or_default();
         (*count, *last) = (*count + 1, call.end().max(*last));
     }
@@ -282,7 +282,7 @@ fn kind(job: &Job, call: &Call) -> Kind {
 
 /// The steps of a loop that nobody marked.
 fn repeated(job: &Job, thread: u32) -> Option<Steps> {
-    let all: Vec<&Call> = job.calls.iter().filter(|call| call.thread == thread && call.traced).collect();
+    let all: Vec<&Call> = job.calls.iter().filter(|call| call.thread == thread && call.traced()).collect();
     let calls: Vec<&Call> = all
         .iter()
         .copied()
@@ -307,7 +307,7 @@ fn repeated(job: &Job, thread: u32) -> Option<Steps> {
             }
             let name = job.name(calls[last].name).to_owned();
             return Some(Steps {
-                found: format!("{} steps, each of which ends with {name} ({})", ends.len() - 1, calls[last].place),
+                found: format!("{} steps, each of which ends with {name} ({})", ends.len() - 1, job.place(calls[last])),
                 bounds: ends.iter().map(|place| calls[*place].end()).collect(),
                 thread,
             });

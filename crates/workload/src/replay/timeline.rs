@@ -113,12 +113,12 @@ impl Timeline {
                 row.marks.push((mark, span));
             }
         };
-        for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+        for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced()) {
             add(Owner::Thread(call.thread), of_call(call, span), span);
         }
         for (op, span) in job.ops.iter().zip(&played.ops) {
             let mark = Mark::of_op(op);
-            add(Owner::Gpu(op.device, mark), mark, span);
+            add(Owner::Gpu(job.device(op), mark), mark, span);
         }
         rows
     }
@@ -140,14 +140,14 @@ pub fn step_tracks(name: &str, job: &Job, played: &Played, step: Span) -> Group 
             tracks.entry(track).or_default().push(slice);
         }
     };
-    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced()) {
         let held = holds(call, span, played).then_some(HELD);
         let waits = matches!(call.kind, CallKind::Synchronize(_)).then_some(WAITS);
         add((false, 0, call.thread), call.name, span, (None, held.or(waits)));
     }
     for (op, span) in job.ops.iter().zip(&played.ops) {
         let bytes = if let Work::Copy { bytes, .. } = op.work { Some(bytes) } else { None };
-        add((true, op.device, op.stream), op.name, span, (bytes, None));
+        add((true, job.device(op), op.stream), op.name, span, (bytes, None));
     }
     let named = tracks.into_iter().map(|((gpu, device, number), mut slices)| {
         slices.sort_by_key(|slice| slice.span);
@@ -166,7 +166,7 @@ pub(super) fn holds(call: &Call, span: &Span, played: &Played) -> bool {
 /// Whose rows a job has: threads by their number, then GPUs with what they do.
 fn owners(job: &Job) -> Vec<Owner> {
     let mut threads: Vec<(Ns, u32)> = (0..job.threads as u32).map(|thread| (0, thread)).collect();
-    for call in job.calls.iter().filter(|call| call.traced) {
+    for call in job.calls.iter().filter(|call| call.traced()) {
         if let Some((time, _)) = threads.get_mut(call.thread as usize) {
             *time = time.saturating_add(call.duration);
         }
@@ -177,7 +177,7 @@ fn owners(job: &Job) -> Vec<Owner> {
     threads.sort_unstable_by_key(|(_, thread)| *thread);
     let mut owners: Vec<Owner> = threads.into_iter().map(|(_, thread)| Owner::Thread(thread)).collect();
     for device in 0..(job.devices as u32).min(GPUS) {
-        let does = |mark: Mark| job.ops.iter().any(|op| op.device == device && Mark::of_op(op) == mark);
+        let does = |mark: Mark| job.ops.iter().any(|op| job.device(op) == device && Mark::of_op(op) == mark);
         owners.extend(Mark::GPU.into_iter().filter(|mark| does(*mark)).map(|mark| Owner::Gpu(device, mark)));
     }
     owners

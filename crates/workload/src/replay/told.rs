@@ -1,8 +1,8 @@
 //! What a profile itself says of waiting: for which streams a call waits, and after which operations of other streams one begins by events.
 
 use super::job::Job;
-use crate::workload::trace::{CallKind, Place, Synchronization, Trace};
-use std::collections::HashMap;
+use crate::workload::trace::{CallKind, Synchronization, Trace};
+use std::{collections::HashMap, num::NonZeroU32};
 
 /// Operations of other streams that one can be after: the last of each stream is enough.
 const MOST: usize = 64;
@@ -30,14 +30,14 @@ pub(super) fn told(trace: &Trace, job: &mut Job) {
         }
         match call.kind {
             CallKind::EventRecord => {
-                let Some((number, stream)) = records.get(&call.place) else { continue };
+                let Some((number, stream)) = call.number.and_then(|number| records.get(&number)) else { continue };
                 let Some(stream) = numbers.get(stream).copied().flatten() else { continue };
                 let mut comes = after[stream as usize].clone();
                 last[stream as usize].into_iter().for_each(|op| join(&mut comes, (stream, op)));
                 recorded.insert(*number, comes);
             }
             CallKind::StreamWait => {
-                for wait in waits.get(&call.place).into_iter().flatten() {
+                for wait in call.number.and_then(|number| waits.get(&number)).into_iter().flatten() {
                     let waiting = wait.waiting_stream.and_then(|stream| numbers.get(&stream).copied().flatten());
                     let comes = wait.record.and_then(|record| recorded.get(&record));
                     let Some((waiting, comes)) = waiting.zip(comes) else { continue };
@@ -46,7 +46,7 @@ pub(super) fn told(trace: &Trace, job: &mut Job) {
                 }
             }
             CallKind::Synchronize(_) => {
-                let waits = waits.get(&call.place).into_iter().flatten();
+                let waits = call.number.and_then(|number| waits.get(&number)).into_iter().flatten();
                 let named = waits.map(|wait| wait.stream).collect::<Option<Vec<u32>>>().unwrap_or_default();
                 // Streams on which nothing was ever done are not waited for.
                 let known = named.iter().filter_map(|stream| numbers.get(stream).copied());
@@ -79,18 +79,19 @@ fn streams(trace: &Trace, job: &Job) -> HashMap<u32, Option<u32>> {
     numbers
 }
 
-/// By the place of a call: what the profiler says of its waits; and of records that somebody waits for, their number and their stream.
-type ByCall<'t> = (HashMap<Place, Vec<&'t Synchronization>>, HashMap<Place, (u64, u32)>);
+/// By the number of a call: what the profiler says of its waits; and of records that somebody waits for, their number and their stream.
+type ByCall<'t> = (HashMap<NonZeroU32, Vec<&'t Synchronization>>, HashMap<NonZeroU32, (u64, u32)>);
 
 fn by_call(trace: &Trace) -> ByCall<'_> {
     let mut of: HashMap<u64, Vec<&Synchronization>> = HashMap::new();
     let mut records = HashMap::new();
     for wait in &trace.synchronizations {
-        wait.correlation.into_iter().for_each(|number| of.entry(number).or_default().push(wait));
+        wait.correlation.into_iter().for_each(|number| of.entry(number.get()).or_default().push(wait));
         records.extend(wait.record.zip(wait.stream));
     }
-    let numbered = || trace.calls.iter().filter_map(|call| Some((call.place, call.correlation?)));
-    let waits = numbered().filter_map(|(place, number)| Some((place, of.remove(&number)?))).collect();
-    let records = numbered().filter_map(|(place, number)| Some((place, (number, *records.get(&number)?)))).collect();
+    let all = || trace.calls.iter().zip(1..);
+    let numbered = || all().filter_map(|(call, number)| Some((NonZeroU32::new(number)?, call.correlation?.get())));
+    let waits = numbered().filter_map(|(call, number)| Some((call, of.remove(&number)?))).collect();
+    let records = numbered().filter_map(|(call, number)| Some((call, (number, *records.get(&number)?)))).collect();
     (waits, records)
 }

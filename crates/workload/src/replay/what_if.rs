@@ -258,7 +258,7 @@ fn node(job: &Job, call: &Call) -> Option<u32> {
     let op = job.ops.get(*call.ops.first()? as usize)?;
     let launches = matches!(call.kind, CallKind::Launch) && matches!(op.work, Work::Kernel);
     let fills = matches!(call.kind, CallKind::Memset) && matches!(op.work, Work::Memset);
-    ((launches || fills) && call.traced).then_some(op.stream)
+    ((launches || fills) && call.traced()).then_some(op.stream)
 }
 
 /// Whether a call between two launches keeps them out of one graph.
@@ -306,7 +306,7 @@ fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
             let (op, bound) = (&job.ops[*node as usize], &mut job.bound[*node as usize]);
             // What was waited for beyond the gap was the host, or could not be told from it.
             let latest = op.start.saturating_sub(gap);
-            *bound = Bound { by: Bind::Stream, before: Some(bound.before.map_or(latest, |before| before.max(latest))) };
+            *bound = Bound::new(Bind::Stream, Some(bound.before().map_or(latest, |before| before.max(latest))));
         }
         let first = &mut job.calls[run[0]];
         (first.change, first.kind, first.ops) = (Change::None, CallKind::GraphLaunch, nodes);
@@ -342,11 +342,13 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
         let (start, compute) = (upload.end(), &machine.machine.compute);
         let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
         let takes = nanos(cycles, compute.clock);
-        let copy = Op { work: Work::DeviceCopy, start, duration: 0, takes, host_waits: false, ..upload.clone() };
+        let device = job.device_of.get(upload.stream as usize).copied().unwrap_or(0);
+        let copy = Op { work: Work::DeviceCopy, start, duration: 0, ..upload.clone() };
         let ops = Arc::make_mut(&mut job.ops);
-        ops[place as usize].stream = idle + copy.device;
+        ops[place as usize].stream = idle + device;
         job.bound[place as usize].by = Bind::Call;
-        job.bound.push(Bound { by: Bind::Stream, before: None });
+        job.bound.push(Bound::new(Bind::Stream, None));
+        job.takes.0.push((next, takes));
         ops.push(copy);
         job.after.insert(next, vec![place]);
         call.ops.push(next);
@@ -354,6 +356,7 @@ fn staged(job: &mut Job, machine: &Resolved) -> usize {
     }
     if count > 0 {
         job.streams += job.devices;
+        job.device_of.extend(0..job.devices as u32);
         order_streams(job);
     }
     count

@@ -28,7 +28,10 @@ use crate::{
         },
     },
 };
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    num::NonZeroU64,
+};
 
 /// The profile of a program of copies, which is in the order of its steps.
 pub fn written(
@@ -266,7 +269,7 @@ impl<'a> Writer<'a> {
         let start_ns = own.now;
         own.now = start_ns.saturating_add(duration_ns);
         let number = self.calls.len() as u64 + 1;
-        let (thread, place, correlation) = (thread as u32, Place::Node(number), Some(number));
+        let (thread, place, correlation) = (thread as u32, Place::Node(number), NonZeroU64::new(number));
         self.calls.push(HostCall { start_ns, duration_ns, name, thread, correlation, failed: false, what, place });
         (number, start_ns.saturating_add(duration_ns))
     }
@@ -303,8 +306,8 @@ impl<'a> Writer<'a> {
             kind,
             device: gpu as u32,
             stream: of.number,
-            correlation: Some(call),
-            graph_node: None,
+            correlation: NonZeroU64::new(call),
+            in_graph: false,
             name,
             place: Place::Node(call),
         });
@@ -365,8 +368,9 @@ impl<'a> Writer<'a> {
         let lag = if within { self.spec.gap } else { self.spec.copy_gap() };
         let ready = start.saturating_add(time.before);
         let staged = copy.memory == Memory::Pageable && !within;
-        let holds = staged.then_some(0);
-        let task = Task { ready, lag, takes: time.span.max(1), holds, ..Task::default() };
+        let pieces = time.pieces;
+        let holds = (staged && pieces.is_none()).then_some(0);
+        let task = Task { ready, lag, takes: time.span.max(1), holds, pieces, ..Task::default() };
         let place = self.op(at, number, asked, (name, kind), task);
         if waits {
             self.own[thread].waits = Some((vec![place], time.after));
@@ -379,7 +383,7 @@ impl<'a> Writer<'a> {
         let cycles = compute.copy_launch.0.saturating_add(compute.cycles_of_copy(bytes));
         let span = nanos(cycles, compute.clock);
         let before = self.spec.launch.saturating_add(self.spec.submission);
-        CopyTime { before, span, after: self.spec.completion, returns: self.spec.launch }
+        CopyTime { before, span, after: self.spec.completion, returns: self.spec.launch, pieces: None }
     }
 
     fn step(&mut self, thread: usize) {
@@ -424,7 +428,7 @@ impl<'a> Writer<'a> {
                 let of = self.streams.entry((*gpu, stream)).or_default();
                 of.after.extend(comes);
                 self.synchronizations.push(Synchronization {
-                    correlation: Some(number),
+                    correlation: NonZeroU64::new(number),
                     waiting_stream: Some(of.number),
                     host_waits_for: None,
                     stream: Some(*from),
@@ -450,7 +454,7 @@ impl<'a> Writer<'a> {
         for of in of_gpu {
             ops.extend(of.last.into_iter().chain(of.after.iter().copied()));
             self.synchronizations.push(Synchronization {
-                correlation: Some(number),
+                correlation: NonZeroU64::new(number),
                 waiting_stream: None,
                 host_waits_for: Some(waited),
                 stream: Some(of.number),

@@ -9,8 +9,8 @@
 //! | --- | --- |
 //! | head of a queue | ready when the host has submitted it, what its stream had done before it is done, and what it is after has ended |
 //! | turns | what is ready for longest goes first, then what was submitted first |
-//! | engine | serves one at a time, or as many as it has slots |
-//! | session | opens and seals one copy at a time: from `before` ahead of its start to `after` behind its end |
+//! | engine | serves one at a time, or as many as it has slots; what is staged and not sealed has a turn for each piece |
+//! | session | opens and seals one copy at a time: from `before` ahead of its start, or its turn if it waits for its stream, to `after` behind its end |
 //!
 //! A turn is given only when nobody can submit anything any more that is ready sooner: the player calls [`Device::turn`] in the order of dates.
 
@@ -20,6 +20,7 @@ use crate::{
     host::law::Engine,
     replay::{
         Ns,
+        copies::Pieces,
         latest::{Both, Latest},
         node::Hall,
         probe::nanos,
@@ -58,6 +59,9 @@ pub(in crate::replay) struct Task {
     pub waited: Option<Ns>,
     /// How long it has its slot, if not as long as it takes: a graph has one, and what the host copies piece by piece leaves it to others between.
     pub holds: Option<Ns>,
+    /// Its turns at its engine, if it has several, and when it had the first.
+    pub pieces: Option<Pieces>,
+    pub begun: Option<Ns>,
     /// Its place among all operations by their ends, and its end, in the trace.
     pub rank_of_all: u32,
     pub traced: Ns,
@@ -86,6 +90,8 @@ impl Engines {
 /// How long an operation has the session.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::replay) struct Held {
+    /// Whether its stream has it already.
+    pub own: bool,
     pub before: Ns,
     pub after: Ns,
 }
@@ -157,6 +163,7 @@ impl Device {
             spans: vec![Span::default(); ops],
             done: vec![false; ops],
             number: vec![0; ops],
+            submitted: Vec::with_capacity(ops),
             ended: Latest::new(ops),
             traced: Latest::new(ops),
             by_rank: vec![0; ops],
@@ -204,18 +211,29 @@ impl Device {
         let follows = engine.is_some() && self.engine_of[queue as usize] == engine && task.after.is_empty();
         let since = if follows { task.ready } else { self.ready(task) };
         // Who asks for the session first has it, however long it then seals.
-        let asked = since.saturating_sub(task.session.map_or(0, |held| held.before));
+        let asked = since.saturating_sub(self.unsealed(task));
         self.heads.push(Reverse((asked, self.number[place as usize], queue)));
+    }
+
+    /// What a task still does before it begins once it has the session, which it does without while it waits for its stream.
+    fn unsealed(&self, task: &Task) -> Ns {
+        let before = task.session.map_or(0, |held| held.before);
+        before.saturating_sub(self.freed(task).saturating_sub(task.ready.saturating_sub(before)))
     }
 
     /// When a task can begin whose turn it is, if its engine and its session are free.
     fn ready(&self, task: &Task) -> Ns {
-        let mut ready = task.ready;
+        self.freed(task).max(task.ready)
+    }
+
+    /// When what a task comes after has ended.
+    fn freed(&self, task: &Task) -> Ns {
+        let mut freed = 0;
         if let Some(before) = self.streams[task.stream as usize].below(task.behind) {
-            ready = ready.max(before.saturating_sub(task.overlap).saturating_add(task.lag));
+            freed = before.saturating_sub(task.overlap).saturating_add(task.lag);
         }
         let ends = task.after.iter().map(|(other, later)| self.spans[*other as usize].end.saturating_add(*later));
-        ends.fold(ready, Ns::max)
+        ends.fold(freed, Ns::max)
     }
 
     /// When the next turn is.
@@ -228,22 +246,46 @@ impl Device {
         let Some(Reverse((.., queue))) = self.heads.pop() else { return };
         let Some(place) = self.queues[queue as usize].front().copied() else { return };
         let Some(task) = self.tasks.get(&place) else { return };
-        let mut start = self.ready(task);
-        let Task { device, engine, session, takes, meeting, waited, ready: submitted, .. } = *task;
+        let (mut start, unsealed) = (self.ready(task), self.unsealed(task));
+        let Task { device, engine, session, takes, meeting, waited, pieces, begun, ready: submitted, .. } = *task;
         if let Some(slot) = self.slot(device, engine) {
             start = start.max(*slot);
         }
-        if let Some(held) = session {
-            start = start.max(self.sessions[device as usize].saturating_add(held.before));
+        // Its first messages are sealed while it waits for its stream; none while another copy has the session.
+        let sealed = start.saturating_sub(submitted);
+        if session.is_some_and(|held| !held.own) {
+            start = start.max(self.sessions[device as usize].saturating_add(unsealed));
+        }
+        if let Some(pieces) = pieces.filter(|pieces| pieces.left > 0) {
+            return self.goes_on(place, start, pieces);
         }
         let Some((meeting, later)) = meeting else {
-            let waited = waited.map(|left| start.saturating_add(left).max(submitted.saturating_add(takes)));
-            let end = start.saturating_add(takes);
-            return self.ends(place, Span { start, end: waited.map_or(end, |waited| waited.min(end)) });
+            let takes = pieces.map_or(takes, |pieces| pieces.last);
+            let takes = waited.map_or(takes, |left| takes.saturating_sub(sealed).max(left).min(takes));
+            return self.ends(place, Span { start: begun.unwrap_or(start), end: start.saturating_add(takes) });
         };
         halls[meeting as usize].come(start.saturating_add(later), takes);
         self.parked.push(Parked { place, start, meeting, later });
         self.meet(halls);
+    }
+
+    /// A piece of a task has its turn, and the next is ready when the host has staged it.
+    fn goes_on(&mut self, place: u32, start: Ns, Pieces { at_once, first, every, busy, slack, left, .. }: Pieces) {
+        let Some(task) = self.tasks.get_mut(&place) else { return };
+        let gap = if at_once > 0 { busy } else { first };
+        let first = if at_once > 0 { first.saturating_sub(busy) } else { every };
+        if let Some(pieces) = &mut task.pieces {
+            (pieces.left, pieces.at_once, pieces.first) = (left - 1, at_once.saturating_sub(1), first);
+        }
+        let due = if task.begun.is_some() { task.ready } else { start };
+        task.begun.get_or_insert(start);
+        task.ready = due.saturating_add(gap).saturating_add((start - due).saturating_sub(slack));
+        let (device, engine, queue, ready) = (task.device, task.engine, task.queue, task.ready);
+        let busy = busy.saturating_add(self.turnaround);
+        if let Some(slot) = self.slot(device, engine) {
+            *slot = start.saturating_add(busy);
+        }
+        self.heads.push(Reverse((ready, self.number[place as usize], queue)));
     }
 
     /// Ends the collectives to which all ranks have come. Tells whether there was one.

@@ -44,7 +44,7 @@ impl Player<'_> {
         let graph = call.kind == CallKind::GraphLaunch;
         // All of a graph that was written is in one slot.
         let [_, gap] = self.rules.node_gaps();
-        let takes = call.ops.iter().map(|op| self.job.ops[*op as usize].takes.saturating_add(gap));
+        let takes = call.ops.iter().map(|op| self.job.takes(*op).saturating_add(gap));
         let holds = (graph && !self.job.profiled).then(|| takes.fold(0, Ns::saturating_add));
         let made = Span { start: doing.start, end: doing.end };
         self.graphs.extend(graph.then_some((place, (made, holds))));
@@ -100,7 +100,7 @@ impl Player<'_> {
                 (false, false) => off,
             },
             // The first call of a name loads code, as it did.
-            _ if first && self.job.begins_in_profile(call) || !call.traced => off,
+            _ if first && self.job.begins_in_profile(call) || !call.traced() => off,
             CallKind::GraphLaunch => self.rules.graph(off, !self.job.profiled),
             _ if memset && call.ops.is_empty() && off < NOTHING => off,
             _ if memset => self.rules.memset(off),
@@ -147,7 +147,7 @@ impl Player<'_> {
 
     /// The same within a graph.
     fn node_lag(&self, place: u32) -> Ns {
-        let (op, before) = (&self.job.ops[place as usize], self.job.bound[place as usize].before);
+        let (op, before) = (&self.job.ops[place as usize], self.job.bound[place as usize].before());
         let [off, own] = self.rules.node_gaps();
         let lag = before.map_or(off, |before| op.start.saturating_sub(before)).min(off);
         lag.saturating_add(own.saturating_sub(off))
@@ -156,7 +156,7 @@ impl Player<'_> {
     /// From the end of the operation before to this one, in its stream.
     fn lag(&self, place: u32) -> Ns {
         let (op, bound) = (&self.job.ops[place as usize], self.job.bound[place as usize]);
-        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(bound.before.unwrap_or(0)));
+        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(bound.before().unwrap_or(0)));
         let lag = if bound.by == Bind::Stream { lag } else { lag.min(off) };
         lag.saturating_add(self.rules.gap().saturating_sub(off))
     }
@@ -173,7 +173,7 @@ impl Player<'_> {
                 let longer = self.times.longer.get(&(place as usize)).copied().unwrap_or(0);
                 (op.duration.saturating_add(longer), Asked::Launch)
             }
-            _ => (op.takes, Asked::Launch),
+            _ => (self.job.takes(place), Asked::Launch),
         };
         let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
         let engine = self.rules.law(asked).begins_after.iter().find_map(turn).filter(|_| self.rules.engines());

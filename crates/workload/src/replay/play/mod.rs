@@ -29,7 +29,7 @@ use plain::HostMemory;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// From this gap on, a thread that begins right after a call of another thread has waited for it.
+/// A thread with a longer gap has waited for the last call of another thread that returned within it, however long before the gap's end.
 const HAND_OVER: Ns = 50_000;
 
 /// What copies between host and device take.
@@ -37,8 +37,8 @@ const HAND_OVER: Ns = 50_000;
 pub struct Times {
     /// As simulated; none where they take what they took in the trace.
     pub copies: Sparse<CopyTime>,
-    /// How long those are in progress that have waited for their streams.
-    pub waited: Sparse<Ns>,
+    /// Those that have waited for their streams.
+    pub waited: Sparse<CopyTime>,
     /// The call alone without confidential computing, as simulated.
     pub off_call: Sparse<Ns>,
     /// By operation that is a collective, how much longer it takes than without confidential computing.
@@ -176,8 +176,8 @@ struct Player<'a> {
     /// The latest end of what is submitted, in the trace, and the last recorded event.
     pending: Ns,
     event: Option<Event>,
-    /// The last copy that keeps the session until its end.
-    kept: Option<u32>,
+    /// By GPU, the last copy that keeps the session until its end.
+    kept: Vec<Option<u32>>,
     names_seen: HashSet<u32>,
     functions_seen: HashSet<u32>,
     memory: HostMemory,
@@ -209,7 +209,10 @@ pub fn play(parts: &[Part<'_>], node: &Node) -> (Vec<Played>, usize) {
 
 impl<'a> Player<'a> {
     fn new(rank: usize, Part { job, rules, times }: &'a Part<'a>, node: &'a Node) -> Self {
-        let mut threads = vec![Thread::default(); job.threads];
+        let mut counts = vec![0; job.threads];
+        job.calls.iter().for_each(|call| counts[call.thread as usize] += 1);
+        let thread = |count: usize| Thread { calls: Vec::with_capacity(count), ..Thread::default() };
+        let mut threads: Vec<Thread> = counts.into_iter().map(thread).collect();
         for (call, place) in job.calls.iter().zip(0..) {
             threads[call.thread as usize].calls.push(place);
         }
@@ -231,7 +234,7 @@ impl<'a> Player<'a> {
             last_of: vec![None; job.streams],
             pending: 0,
             event: None,
-            kept: None,
+            kept: vec![None; job.devices],
             names_seen: HashSet::default(),
             functions_seen: HashSet::default(),
             memory: HostMemory::of(job),
@@ -343,8 +346,8 @@ impl<'a> Player<'a> {
             stream: op.stream,
             rank: op.rank,
             behind: op.behind,
-            overlap: self.job.bound[place as usize].before.map_or(0, |before| before.saturating_sub(op.start)),
-            device: op.device,
+            overlap: self.job.bound[place as usize].before().map_or(0, |before| before.saturating_sub(op.start)),
+            device: self.job.device(op),
             rank_of_all: op.rank_of_all,
             traced: op.end(),
             ..Task::default()
@@ -398,7 +401,7 @@ impl<'a> Player<'a> {
 
     /// The same of a call that the trace does not have: it moves with the operation that began last before it.
     fn not_before(&self, call: &Call, own: Ns) -> Result<Ns, Await> {
-        if call.traced {
+        if call.traced() {
             return Ok(own);
         }
         let (starts, at) = (&self.habits.starts, call.start);
@@ -423,8 +426,11 @@ impl<'a> Player<'a> {
             let gap = self.rules.gap().saturating_sub(if copies { self.rules.sooner } else { 0 });
             (*other, if self.job.profiled || !self.rules.simulated { apart.min(gap) } else { gap })
         });
-        let found =
-            if let Bind::Op(other, later) = self.job.bound[place as usize].by { Some((other, later)) } else { None };
+        let found = if let Bind::Op(other, later) = self.job.bound[place as usize].by {
+            Some((other, Ns::from(later)))
+        } else {
+            None
+        };
         known.chain(found.filter(|_| self.job.profiled || !self.rules.simulated)).collect()
     }
 }
@@ -450,18 +456,20 @@ impl Habits {
             call.ops.iter().for_each(|op| call_of[*op as usize] = number);
         }
         let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
-        let alone = job.calls.iter().any(|call| !call.traced);
+        let alone = job.calls.iter().any(|call| !call.traced());
         let mut starts: Vec<(Ns, u32)> = Vec::new();
         if alone {
-            let traced = job.calls.iter().filter(|call| call.traced).flat_map(|call| &call.ops);
+            let traced = job.calls.iter().filter(|call| call.traced()).flat_map(|call| &call.ops);
             starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
             starts.sort_unstable();
         }
-        Self { usual, queues, call_of, follows: follows(job), starts, never_waits }
+        // Whose host time is written waits for nothing else.
+        let follows = if job.profiled { follows(job) } else { HashMap::default() };
+        Self { usual, queues, call_of, follows, starts, never_waits }
     }
 }
 
-/// By call that began right after one of another thread, behind a long gap of its own or as the first of its thread: that one.
+/// By call behind a long gap of its thread, or the first of its thread: the call of another thread that returned last before it.
 fn follows(job: &Job) -> HashMap<u32, u32> {
     let mut free: Vec<Option<Ns>> = vec![None; job.threads];
     let mut last: Option<(Ns, u32)> = None;

@@ -83,7 +83,7 @@ impl Player<'_> {
         let asked = self.asks(waited, doing);
         let traced = asked.iter().flatten().map(|event| event.traced).max().unwrap_or(0);
         if traced > call.end() {
-            let count = self.job.ends.partition_point(|(end, _)| *end <= call.end());
+            let count = self.job.ends.partition_point(|op| self.job.ops[*op as usize].end() <= call.end());
             return self.device.ended_by(count as u32);
         }
         let mut target = Both { played: 0, traced };

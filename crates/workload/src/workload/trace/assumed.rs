@@ -1,6 +1,6 @@
 //! What a trace lacks as a whole, in sentences.
 
-use super::model::{DeviceKind, Memory, Trace};
+use super::model::{DeviceKind, DeviceOp, Memory, Trace};
 
 #[derive(Debug, Default)]
 pub(super) struct Notes {
@@ -44,7 +44,7 @@ pub(super) fn sentences(trace: &Trace) -> Vec<String> {
     if copies == 0 {
         all.push("There is no copy in the trace.".to_owned());
     }
-    let unknown = trace.device.iter().filter(|op| is_of_unknown_memory(op.kind)).count();
+    let unknown = trace.device.iter().filter(is_of_unknown_memory).count();
     if unknown > 0 {
         all.push(format!("{unknown} of {copies} copies do not say what kind of host memory they use."));
     }
@@ -52,8 +52,8 @@ pub(super) fn sentences(trace: &Trace) -> Vec<String> {
     all
 }
 
-fn is_of_unknown_memory(kind: DeviceKind) -> bool {
-    matches!(kind, DeviceKind::Copy { source, target, .. } if source == Memory::Unknown || target == Memory::Unknown)
+fn is_of_unknown_memory(op: &&DeviceOp) -> bool {
+    matches!(op.kind, DeviceKind::Copy { source, target, .. } if source == Memory::Unknown || target == Memory::Unknown)
 }
 
 /// What joining operations and calls shows.

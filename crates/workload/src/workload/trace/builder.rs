@@ -21,6 +21,7 @@ use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     hash::Hasher,
+    num::NonZeroU64,
     rc::Rc,
     sync::Arc,
 };
@@ -147,8 +148,7 @@ impl Builder {
 
     pub fn device(&mut self, op: DeviceOp) {
         let bytes = match op.kind {
-            DeviceKind::Copy { bytes, .. } => bytes,
-            DeviceKind::Memset { bytes } => bytes.unwrap_or(0),
+            DeviceKind::Copy { bytes, .. } | DeviceKind::Memset { bytes } => bytes,
             _ => 0,
         };
         if bytes > MAX_BYTES {
@@ -212,8 +212,8 @@ impl Builder {
 
     /// Takes these correlations from operations and calls.
     pub fn forget(&mut self, correlations: &HashSet<u64>) {
-        let forgotten = |correlation: &mut Option<u64>| {
-            *correlation = correlation.filter(|number| !correlations.contains(number));
+        let forgotten = |correlation: &mut Option<NonZeroU64>| {
+            *correlation = correlation.filter(|number| !correlations.contains(&number.get()));
         };
         self.device.iter_mut().for_each(|op| forgotten(&mut op.correlation));
         self.calls.iter_mut().for_each(|call| forgotten(&mut call.correlation));

@@ -1,6 +1,7 @@
 //! What the GPU did, in a trace.
 
 use super::place::{NameId, Place};
+use std::num::NonZeroU64;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceOp {
@@ -13,16 +14,16 @@ pub struct DeviceOp {
     /// The stream, by the profiler's number.
     pub stream: u32,
     /// Number that the operation shares with the call that asked for it. All operations of one graph launch share one.
-    pub correlation: Option<u64>,
-    /// Node of the graph that the operation is part of.
-    pub graph_node: Option<u64>,
+    pub correlation: Option<NonZeroU64>,
+    /// Whether it is a node of a graph.
+    pub in_graph: bool,
     /// What the profiler calls it.
     pub name: NameId,
     /// Where the file says so.
     pub place: Place,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceKind {
     Copy {
         direction: Direction,
@@ -32,24 +33,45 @@ pub enum DeviceKind {
         target: Memory,
     },
     Memset {
-        bytes: Option<u64>,
+        /// As that of a copy.
+        bytes: u64,
     },
     Kernel,
-    /// Communication with other GPUs.
-    Collective {
-        op: NameId,
-        /// What this rank puts in, bytes.
-        bytes_in: Option<u64>,
-        /// What this rank gets out, bytes.
-        bytes_out: Option<u64>,
-        /// How many ranks take part.
-        ranks: Option<u32>,
-        /// Which communicator it is of, as the profiler writes it.
-        group: Option<NameId>,
-    },
+    /// Apart from it: of a million operations few are collectives.
+    Collective(Box<Communication>),
     /// A graph as a whole, of which the profiler recorded no nodes.
     Graph,
 }
+
+/// Communication with other GPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Communication {
+    pub op: NameId,
+    /// What this rank puts in, bytes.
+    pub bytes_in: Option<u64>,
+    /// What this rank gets out, bytes.
+    pub bytes_out: Option<u64>,
+    /// How many ranks take part.
+    pub ranks: Option<u32>,
+    /// Which communicator it is of, as the profiler writes it.
+    pub group: Option<NameId>,
+}
+
+impl Communication {
+    /// One of which only its name is known.
+    pub const fn named(op: NameId) -> Self {
+        Self { op, bytes_in: None, bytes_out: None, ranks: None, group: None }
+    }
+}
+
+impl From<Communication> for DeviceKind {
+    fn from(of: Communication) -> Self {
+        Self::Collective(Box::new(of))
+    }
+}
+
+// A profile has millions of operations: a gigabyte of it is to take less itself.
+const _: () = assert!(size_of::<DeviceOp>() <= 72);
 
 /// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

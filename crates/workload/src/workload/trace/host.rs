@@ -1,6 +1,7 @@
 //! What the program asked for, in a trace.
 
 use super::place::{NameId, Place};
+use std::num::NonZeroU64;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
@@ -12,7 +13,7 @@ pub struct HostCall {
     /// Place of the thread in [`threads`](super::Trace::threads).
     pub thread: u32,
     /// Number that the call shares with what it made the GPU do.
-    pub correlation: Option<u64>,
+    pub correlation: Option<NonZeroU64>,
     pub failed: bool,
     pub what: CallKind,
     /// Where the file says so.
@@ -59,7 +60,7 @@ pub enum Waited {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synchronization {
     /// Number that it shares with the call.
-    pub correlation: Option<u64>,
+    pub correlation: Option<NonZeroU64>,
     /// What waits: nothing if it is the host.
     pub waiting_stream: Option<u32>,
     /// What is waited for; `None`: a stream waits for an event.

@@ -38,8 +38,8 @@ mod time;
 pub use chakra::{ChakraNode, ChakraWork, write_chakra_head};
 pub use input::Input;
 pub use model::{
-    CallKind, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, OnHost, Rank, Step, Synchronization,
-    Thread, Trace, Waited,
+    CallKind, Communication, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, OnHost, Rank, Step,
+    Synchronization, Thread, Trace, Waited,
 };
 pub use place::Place;
 

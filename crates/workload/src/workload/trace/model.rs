@@ -7,7 +7,7 @@
 //! ```
 
 pub use super::{
-    device::{DeviceKind, DeviceOp, Direction, Memory},
+    device::{Communication, DeviceKind, DeviceOp, Direction, Memory},
     host::{CallKind, HostCall, Synchronization, Waited},
     place::NameId,
 };

@@ -9,7 +9,7 @@ use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
     error::{refused, refused_at},
-    model::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Step},
+    model::{CallKind, Communication, DeviceKind, DeviceOp, Direction, HostCall, Memory, Step},
     names,
     place::Place,
     time::Time,
@@ -64,7 +64,8 @@ impl Nodes {
     fn kind(&mut self, node: &Node, builder: &mut Builder) -> Result<Work, &'static str> {
         let group = node.text("pg_name").map(|group| builder.name(group));
         let communication = |op: &str, bytes_in, bytes_out, builder: &mut Builder| {
-            Work::Device(DeviceKind::Collective { op: builder.name(op), bytes_in, bytes_out, ranks: None, group })
+            let op = builder.name(op);
+            Work::Device(Communication { op, bytes_in, bytes_out, ranks: None, group }.into())
         };
         let bytes = node.number("comm_size");
         Ok(match node.kind {
@@ -106,14 +107,14 @@ impl Nodes {
     /// A computation of the GPU, which may be a copy by its name.
     fn computation(&mut self, node: &Node, builder: &mut Builder) -> Result<Work, &'static str> {
         if node.name.starts_with("Memset") {
-            return Ok(Work::Device(DeviceKind::Memset { bytes: node.number("tensor_size") }));
+            return Ok(Work::Device(DeviceKind::Memset { bytes: node.number("tensor_size").unwrap_or(0) }));
         }
         if let Some(direction) = names::direction(&node.name).filter(|_| node.name.starts_with("Memcpy")) {
             return self.copy(node, direction, names::memories(&node.name));
         }
         let Some(op) = names::collective(&node.name) else { return Ok(Work::Device(DeviceKind::Kernel)) };
         let (op, bytes_in) = (builder.name(op), node.number("comm_size"));
-        Ok(Work::Device(DeviceKind::Collective { op, bytes_in, bytes_out: None, ranks: None, group: None }))
+        Ok(Work::Device(Communication { bytes_in, ..Communication::named(op) }.into()))
     }
 
     fn operation(&mut self, node: &Node, kind: DeviceKind, time: Time, place: Place, builder: &mut Builder) -> Step {
@@ -127,7 +128,7 @@ impl Nodes {
             device: 0,
             stream: stream.unwrap_or(0),
             correlation: None,
-            graph_node: None,
+            in_graph: false,
             name,
             place,
         });

@@ -47,12 +47,12 @@ fn nodes_become_operations_and_work_of_the_host() {
     assert_eq!((trace.format, trace.events.all, trace.events.used), (Some(super::FORMAT.name), 6, 5));
     assert_eq!((trace.calls[0].what, trace.calls[0].duration_ns), (CallKind::HostWork, 5000));
     assert_eq!(
-        (trace.device[0].kind, trace.device[0].stream, trace.device[0].start_ns),
+        (trace.device[0].kind.clone(), trace.device[0].stream, trace.device[0].start_ns),
         (DeviceKind::Kernel, 7, 10_000)
     );
     assert!(matches!(trace.device[1].kind, DeviceKind::Copy { direction: Direction::H2d, bytes: 4096, .. }));
-    let DeviceKind::Collective { op, bytes_in, .. } = trace.device[2].kind else { panic!("no collective") };
-    assert_eq!((trace.name(op), bytes_in), ("all_gather", Some(512)));
+    let DeviceKind::Collective(sent) = &trace.device[2].kind else { panic!("no collective") };
+    assert_eq!((trace.name(sent.op), sent.bytes_in), ("all_gather", Some(512)));
     assert!(says(&trace, "1 loads and stores") && says(&trace, "3 operations name no stream"));
 }
 

@@ -7,13 +7,14 @@ use super::{
 use crate::workload::trace::{
     builder::Builder,
     calls,
-    model::{DeviceKind, DeviceOp, HostCall, Synchronization, Waited},
+    model::{Communication, DeviceKind, DeviceOp, HostCall, Synchronization, Waited},
     names,
     place::Place,
     size::MOST_RATE,
     time::Time,
 };
 use serde_json::value::RawValue;
+use std::num::NonZeroU64;
 
 /// What to do about an event that is wrong.
 const REMEDY: &str = "correct it, or delete the event";
@@ -84,7 +85,7 @@ impl Taken {
             Category::Wait => here.wait(&name),
             Category::Copy => self.operation(&mut here, &name, |here, name| here.copy(name)),
             Category::Memset => {
-                self.operation(&mut here, &name, |here, _| Ok(DeviceKind::Memset { bytes: here.bytes()? }))
+                self.operation(&mut here, &name, |here, _| Ok(DeviceKind::Memset { bytes: here.bytes()?.unwrap_or(0) }))
             }
             _ => {
                 let collective = names::collective(&name);
@@ -105,9 +106,9 @@ impl Taken {
         kind: impl FnOnce(&mut Here<'_, '_>, &str) -> Result<DeviceKind, String>,
     ) -> Result<(), String> {
         let kind = kind(here, name)?;
-        if let DeviceKind::Collective { bytes_in, .. } = kind {
+        if let DeviceKind::Collective(sent) = &kind {
             self.collectives.0 += 1;
-            self.collectives.1 += u64::from(bytes_in.is_none());
+            self.collectives.1 += u64::from(sent.bytes_in.is_none());
         }
         let written = |raw: Option<&RawValue>, otherwise| last_number(&text(raw.or(otherwise)));
         let stream = written(here.args.stream, here.event.tid);
@@ -119,7 +120,7 @@ impl Taken {
             device: written(here.args.device, here.event.pid).unwrap_or(0),
             stream: stream.unwrap_or(0),
             correlation: here.correlation(),
-            graph_node: id(here.args.graph_node).filter(|node| *node > 0),
+            in_graph: id(here.args.graph_node).is_some_and(|node| node > 0),
             name: here.builder.name(name),
             place: here.place,
         };
@@ -150,8 +151,8 @@ fn time(event: &Event<'_>) -> Result<Time, String> {
 
 impl Here<'_, '_> {
     /// Number that calls and operations share; 0 stands for none.
-    fn correlation(&self) -> Option<u64> {
-        id(self.args.correlation).filter(|correlation| *correlation > 0)
+    fn correlation(&self) -> Option<NonZeroU64> {
+        id(self.args.correlation).and_then(NonZeroU64::new)
     }
 
     fn bytes(&self) -> Result<Option<u64>, String> {
@@ -193,7 +194,7 @@ impl Here<'_, '_> {
         let (bytes_in, bytes_out) = (bytes(self.args.elements_in), bytes(self.args.elements_out));
         let written = [self.args.group_name, self.args.group_ranks].map(|raw| text(raw));
         let group = written.iter().any(|one| !one.is_empty()).then(|| self.builder.name(written.join(" ").trim()));
-        DeviceKind::Collective { op, bytes_in, bytes_out, ranks, group }
+        Communication { op, bytes_in, bytes_out, ranks, group }.into()
     }
 
     fn call(&mut self, name: &str) {

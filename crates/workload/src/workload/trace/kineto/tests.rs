@@ -4,7 +4,7 @@ use crate::workload::trace::{
     CallKind, DeviceKind, Direction, Memory, Place, Rank, Trace,
     testing::{KINETO, bytes, refused, says},
 };
-use std::io::Write;
+use std::{io::Write, num::NonZeroU64};
 
 fn events(events: &[&str]) -> String {
     format!(r#"{{"traceEvents": [{}]}}"#, events.join(",\n"))
@@ -27,21 +27,22 @@ fn operations_keep_every_nanosecond_and_byte() {
     assert_eq!((trace.format, trace.rank), (Some(super::FORMAT.name), Some(Rank { rank: 1, of: Some(8) })));
     assert_eq!(trace.gpu.as_deref(), Some("NVIDIA H100 PCIe"));
     let copy = &trace.device[0];
-    assert_eq!((copy.start_ns, copy.duration_ns, copy.stream, copy.correlation), (8002, 3500, 7, Some(14)));
+    assert_eq!((copy.start_ns, copy.duration_ns, copy.stream, copy.correlation), (8002, 3500, 7, NonZeroU64::new(14)));
     let kind =
         DeviceKind::Copy { direction: Direction::H2d, bytes: 92_928, source: Memory::Pinned, target: Memory::Device };
-    assert_eq!((copy.kind, trace.name(copy.name)), (kind, "Memcpy HtoD (Pinned -> Device)"));
+    assert_eq!((&copy.kind, trace.name(copy.name)), (&kind, "Memcpy HtoD (Pinned -> Device)"));
     assert_eq!(copy.place, Place::Event { event: 5, line: 13 });
-    let DeviceKind::Collective { op, bytes_in, bytes_out, ranks, .. } = trace.device[1].kind else {
-        panic!("no collective")
-    };
-    assert_eq!((trace.name(op), bytes_in, bytes_out, ranks), ("allreduce", Some(2048), Some(2048), Some(8)));
+    let DeviceKind::Collective(sent) = &trace.device[1].kind else { panic!("no collective") };
     assert_eq!(
-        (trace.device[2].kind, trace.device[2].stream, trace.device[2].graph_node),
-        (DeviceKind::Kernel, 7, Some(5))
+        (trace.name(sent.op), sent.bytes_in, sent.bytes_out, sent.ranks),
+        ("allreduce", Some(2048), Some(2048), Some(8))
     );
-    assert_eq!(trace.device[2].correlation, Some(17));
-    assert_eq!(trace.device[3].kind, DeviceKind::Memset { bytes: Some(8) });
+    assert_eq!(
+        (trace.device[2].kind.clone(), trace.device[2].stream, trace.device[2].in_graph),
+        (DeviceKind::Kernel, 7, true)
+    );
+    assert_eq!(trace.device[2].correlation, NonZeroU64::new(17));
+    assert_eq!(trace.device[3].kind, DeviceKind::Memset { bytes: 8 });
     let DeviceKind::Copy { bytes, direction: Direction::D2h, .. } = trace.device[4].kind else { panic!("no copy") };
     assert!(bytes == 92_928 && says(&trace, "bandwidth times duration"));
 }

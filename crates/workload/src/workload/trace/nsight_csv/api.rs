@@ -5,6 +5,7 @@ use crate::files::Refusal;
 use crate::workload::trace::{builder::Builder, calls, model::HostCall, time::Time};
 use std::{
     collections::{HashMap, HashSet},
+    num::NonZeroU64,
     ops::Range,
 };
 
@@ -63,9 +64,9 @@ impl ApiColumns {
             .map_err(|what| line.error(row.get(self.start.0), &what, "correct it, or delete the line"))?;
         let name = line.text(row, Some(self.name));
         let process = line.text(row, self.process);
-        let correlation = line.id(row, Some(self.correlation))?.filter(|correlation| *correlation > 0);
+        let correlation = line.id(row, Some(self.correlation))?.and_then(NonZeroU64::new);
         if let Some(correlation) = correlation {
-            api.used(correlation, &process);
+            api.used(correlation.get(), &process);
         }
         let failed = !["", "0"].contains(&&*line.text(row, self.result));
         if failed {

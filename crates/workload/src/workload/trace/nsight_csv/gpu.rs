@@ -5,12 +5,12 @@ use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
     decimal,
-    model::{DeviceKind, DeviceOp, Memory},
+    model::{Communication, DeviceKind, DeviceOp, Memory},
     names,
     size::{self, Printed},
     time::Time,
 };
-use std::ops::Range;
+use std::{num::NonZeroU64, ops::Range};
 
 /// Where the columns are, and what makes nanoseconds and bytes of them.
 pub(super) struct GpuColumns {
@@ -68,8 +68,8 @@ impl GpuColumns {
             kind,
             device: device(&line.text(row, self.device)).unwrap_or(0),
             stream,
-            correlation: line.id(row, self.correlation)?.filter(|correlation| *correlation > 0),
-            graph_node: None,
+            correlation: line.id(row, self.correlation)?.and_then(NonZeroU64::new),
+            in_graph: false,
             name: builder.name(&name),
             place: line.place,
         };
@@ -90,11 +90,11 @@ impl GpuColumns {
         if !plain.starts_with("[cuda") {
             let Some(op) = names::collective(name) else { return Ok(DeviceKind::Kernel) };
             let op = builder.name(op);
-            return Ok(DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None, group: None });
+            return Ok(Communication::named(op).into());
         }
         let unknown = |what: &str| line.error(row.get(self.name), what, "correct the name, or delete the line");
         if plain.contains("memset") {
-            return Ok(DeviceKind::Memset { bytes: self.bytes(line, row, time, builder)? });
+            return Ok(DeviceKind::Memset { bytes: self.bytes(line, row, time, builder)?.unwrap_or(0) });
         }
         if plain.contains("graph") {
             return Ok(DeviceKind::Graph);

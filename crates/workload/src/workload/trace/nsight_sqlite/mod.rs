@@ -27,6 +27,7 @@ use labels::Labels;
 use std::{
     collections::HashMap,
     io::{BufRead, Write},
+    num::NonZeroU64,
 };
 use take::{Sought, TABLES};
 use tempfile::NamedTempFile;
@@ -123,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// A number that calls and operations of one process share. Each process counts its own from 1.
-    fn correlation(&mut self, global: Option<i64>, number: Option<i64>) -> Result<Option<u64>, String> {
+    fn correlation(&mut self, global: Option<i64>, number: Option<i64>) -> Result<Option<NonZeroU64>, String> {
         let Some(number) = number.filter(|number| *number != 0) else { return Ok(None) };
         let number = u32::try_from(number).map_err(|_| format!("a correlation of {number}"))?;
         let next = self.processes.len() as u64;
@@ -136,7 +137,7 @@ impl Reader<'_> {
             }
             None => 0,
         };
-        Ok(Some(process << 32 | u64::from(number)))
+        Ok(NonZeroU64::new(process << 32 | u64::from(number)))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::workload::trace::{
     calls,
-    model::{DeviceKind, DeviceOp, HostCall, Memory, NameId, Synchronization, Waited},
+    model::{Communication, DeviceKind, DeviceOp, HostCall, Memory, NameId, Synchronization, Waited},
     names,
 };
 
@@ -136,7 +136,7 @@ fn operation(reader: &mut Reader<'_>, row: &Row<'_>, name: NameId, kind: DeviceK
         device: row.id("deviceId")?,
         stream,
         correlation: reader.correlation(row.maybe("globalPid")?, row.maybe("correlationId")?)?,
-        graph_node: row.maybe("graphNodeId")?.and_then(|node| u64::try_from(node).ok()).filter(|node| *node > 0),
+        in_graph: row.maybe("graphNodeId")?.is_some_and(|node| node > 0),
         name,
         place: row.place(),
     };
@@ -156,7 +156,7 @@ fn copy(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
 }
 
 fn fill(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
-    let kind = DeviceKind::Memset { bytes: Some(row.size("bytes")?) };
+    let kind = DeviceKind::Memset { bytes: row.size("bytes")? };
     let name = reader.builder.name("[CUDA memset]");
     operation(reader, row, name, kind)
 }
@@ -166,7 +166,7 @@ fn kernel(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
     let text = reader.builder.named(name);
     let kind = names::collective(&text).map_or(DeviceKind::Kernel, |op| {
         let op = reader.builder.name(op);
-        DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None, group: None }
+        Communication::named(op).into()
     });
     operation(reader, row, name, kind)
 }
