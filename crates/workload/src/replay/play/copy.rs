@@ -77,7 +77,8 @@ impl Player<'_> {
         let turn = |after: &After| if let After::Engine(engine) = after { Some(*engine) } else { None };
         let staged = session != Session::No || matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
         let pieces = time.pieces.filter(|_| session == Session::No);
-        let kept = self.kept[op.device as usize].filter(|kept| self.job.ops[*kept as usize].stream == op.stream);
+        let kept =
+            self.kept[self.job.device(op) as usize].filter(|kept| self.job.ops[*kept as usize].stream == op.stream);
         let own = kept.is_some_and(|kept| self.device.span(kept).map_or(true, |span| span.end > start));
         let mut task = Task {
             ready: start.saturating_add(time.before),
@@ -99,7 +100,7 @@ impl Player<'_> {
         let after_stream = task.after.len();
         task.after.extend(self.keeper(place).map(|kept| (kept, time.before)));
         if session == Session::ToEnd || host == Returns::Submitted {
-            self.kept[op.device as usize] = Some(place);
+            self.kept[self.job.device(op) as usize] = Some(place);
         }
         match call.change {
             Change::Ahead => {
@@ -131,7 +132,8 @@ impl Player<'_> {
         let same = |kept: &u32| self.job.ops[*kept as usize].stream == op.stream;
         let (staged, cuts) =
             (self.rules.secure || memory == Memory::Pageable, self.rules.cuts && memory == Memory::Pinned);
-        self.kept[op.device as usize].filter(|kept| staged && !self.rules.free.overlap && (cuts || !same(kept)))
+        self.kept[self.job.device(op) as usize]
+            .filter(|kept| staged && !self.rules.free.overlap && (cuts || !same(kept)))
     }
 
     /// Of a copy that has more than is in flight at once: how long before its end the last of it is submitted, if its stream is waited for.
