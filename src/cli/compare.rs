@@ -81,8 +81,8 @@ pub struct Arguments {
     sample: SampleArgument,
     /// Draw every number that states a range, and that no design and no `--set` states, N times within it, 200 if N is left out, the same draws for all
     /// designs, and give figures the interval from 5 to 95 %
-    /// of the draws, and pairs of designs how often one is faster. Rates and times of copies are wider by the model's residual, 19 % of single calls where they were
-    /// measured and 27 % on another host, which is common to all designs and cancels in gains and pairs
+    /// of the draws, and pairs of designs how often one is faster. Rates and times of copies are wider by the model's residual, 22 % of single calls where they were
+    /// measured and 29 % on another host, which is common to all designs and cancels in gains and pairs
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "200", value_parser = clap::value_parser!(u32).range(20..=10_000))]
     uncertainty: Option<u32>,
     /// Where the draws come from

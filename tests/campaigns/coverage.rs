@@ -231,9 +231,11 @@ fn intervals_hold_what_the_table_says() {
         left(&catalogue, "p1", Figure::Device).unwrap(),
         of_another_host(&catalogue),
     ];
-    for (found, stated) in found.into_iter().zip([OF_CALLS, ON_DEVICE, OF_ANOTHER_HOST]) {
-        assert!((found - stated).abs() <= 0.005, "{found} against {stated}");
-    }
+    let stated = [OF_CALLS, ON_DEVICE, OF_ANOTHER_HOST];
+    assert!(
+        found.iter().zip(stated).all(|(found, stated)| (found - stated).abs() <= 0.005),
+        "{found:?} against {stated:?}"
+    );
     let rows: Vec<String> = JUDGED.iter().map(|of| row(&catalogue, of)).collect();
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/coverage.csv");
     let head = "platform,machine,class,points,held_percent,width_percent,score_percent,with_residual_held_percent,with_residual_width_percent,\

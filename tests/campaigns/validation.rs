@@ -5,23 +5,23 @@ use std::{env, fs, path::PathBuf, process::Command};
 
 /// Data sets, a class of their points, and what is said of it: mean absolute error and worst point, in percent.
 const STATED: [(&str, &str, f64, f64); 12] = [
-    ("p1-bandwidth", HELD_OUT, 2.40, 6.8),
-    ("p1-bandwidth", "informed", 3.92, 10.6),
+    ("p1-bandwidth", HELD_OUT, 2.26, 6.8),
+    ("p1-bandwidth", "informed", 3.63, 10.3),
     ("p1-programs", HELD_OUT, 3.96, 7.6),
-    ("p1-programs", "informed", 9.38, 24.7),
-    ("p1-sc-spans", "informed", 12.7, 50.4),
+    ("p1-programs", "informed", 11.22, 24.7),
+    ("p1-sc-spans", "informed", 12.48, 50.4),
     ("p2-bandwidth", "informed", 4.18, 16.8),
     ("p2-dense", "informed", 2.23, 18.5),
     ("sxm5-bandwidth", "informed", 1.04, 1.0),
     ("links-bandwidth", HELD_OUT, 4.23, 11.6),
-    ("p1-api", "fit", 10.8, 40.9),
+    ("p1-api", "fit", 13.52, 41.2),
     ("p1-spans", "fit", 14.3, 50.4),
     ("p1-ce-fits", "fit", 14.9, 44.4),
 ];
 
 /// The same of the copies of whole programs.
 const STATED_APPLICATIONS: [(&str, &str, f64, f64); 2] =
-    [("p1-applications", HELD_OUT, 12.57, 92.9), ("p1-applications", "informed", 18.66, 80.1)];
+    [("p1-applications", HELD_OUT, 12.37, 92.9), ("p1-applications", "informed", 18.90, 80.1)];
 
 /// The same for what takes minutes.
 const STATED_LONG: [(&str, &str, f64, f64); 1] = [("p1-overlap", "informed", 1.25, 12.4)];
@@ -158,12 +158,12 @@ fn the_errors_are_what_the_documents_say_and_within_what_is_asked() {
     datasets.iter().for_each(assert_classes_are_apart);
     let p1 = of(&datasets, "p1-bandwidth");
     assert!(p1["mape_percent"].as_f64().unwrap() <= 5.0 && p1["worst_percent"].as_f64().unwrap() <= 15.0);
-    assert!((mean(p1, "off", "") - 3.79).abs() < 0.06, "{}", mean(p1, "off", ""));
+    assert!((mean(p1, "off", "") - 3.11).abs() < 0.06, "{}", mean(p1, "off", ""));
     let p2 = of(&datasets, "p2-bandwidth");
     assert!((mean(p2, "off", "") - 6.82).abs() < 0.06, "{}", mean(p2, "off", ""));
     assert!(mean_beyond_fits(p1) <= 5.0 && mean_beyond_fits(p2) <= 10.0);
     let programs = of(&datasets, "p1-programs");
-    for (direction, stated) in [("h2d", 5.02), ("d2h", 5.30)] {
+    for (direction, stated) in [("h2d", 5.02), ("d2h", 9.91)] {
         let found = mean(programs, "cc", direction);
         assert!(found <= 10.0 && (found - stated).abs() < 0.06, "{direction}: {found}");
     }
@@ -175,7 +175,7 @@ fn the_errors_of_applications_are_what_the_documents_say() {
     STATED_APPLICATIONS.into_iter().for_each(|stated| assert_stated(&datasets, stated));
     datasets.iter().for_each(assert_classes_are_apart);
     let applications = of(&datasets, "p1-applications");
-    assert!((mean(applications, "", "") - 15.47).abs() < 0.06, "{}", mean(applications, "", ""));
+    assert!((mean(applications, "", "") - 15.48).abs() < 0.06, "{}", mean(applications, "", ""));
 }
 
 #[test]

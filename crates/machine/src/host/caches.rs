@@ -214,6 +214,7 @@ mod tests {
             llc_rate: BytesPerCycle(1),
             dram_rate: BytesPerCycle(1),
             copy_dram_rate: None,
+            open_dram_rate: None,
             socket_rate: None,
             first_touch: Cycles(0),
             first_touch_huge: Cycles(0),

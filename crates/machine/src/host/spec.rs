@@ -119,6 +119,10 @@ pub struct MemorySpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "DRAM rate of plain copies", extend("relaxes" = "up"))]
     pub copy_dram_rate: Option<BytesPerCycle>,
+    /// Opening takes bytes / this rate longer where its destination is in no cache. If absent, stores wait for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "DRAM rate of opening", extend("relaxes" = "up"))]
+    pub open_dram_rate: Option<BytesPerCycle>,
     /// What all cores of a socket together get from its memory; sessions of several GPUs share it. No limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "rate of a socket", extend("relaxes" = "up"))]

@@ -110,10 +110,12 @@ impl Buffers {
             JobKind::Seal | JobKind::ResealIn => {
                 Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc }
             }
-            // What the GPU has written lies in the last-level cache. Stores are posted, also those that no cache takes.
+            // What the GPU has written lies in the last-level cache, and so does a fresh page. A line that is in no cache may have to come before it is written.
             JobKind::Open | JobKind::ResealOut => {
                 let faults = self.faults(buffer, memory, job);
-                Touch { millicycles: cost(job.bytes, llc) + faults.millicycles, cold: missed.llc }
+                let late = missed.llc.saturating_sub(faults.bytes);
+                let stores = self.spec.open_dram_rate.map_or(0, |rate| cost(late, rate.0));
+                Touch { millicycles: cost(job.bytes, llc) + stores + faults.millicycles, cold: missed.llc }
             }
             // Where no rate is stated for it, that of the copy holds for what is in no cache.
             JobKind::CopyIn | JobKind::ForwardIn => {

@@ -84,9 +84,13 @@ impl HostState {
     ) -> Result<Self, HostError> {
         HostError::check_rate("the rate of the last-level cache", memory.llc_rate.0)?;
         HostError::check_rate("the rate of DRAM", memory.dram_rate.0)?;
-        memory
-            .copy_dram_rate
-            .map_or(Ok(()), |rate| HostError::check_rate("the rate of DRAM for plain copies", rate.0))?;
+        let of_some = [
+            ("the rate of DRAM for plain copies", memory.copy_dram_rate),
+            ("the rate of DRAM for opening", memory.open_dram_rate),
+        ];
+        for (what, rate) in of_some {
+            rate.map_or(Ok(()), |rate| HostError::check_rate(what, rate.0))?;
+        }
         HostError::check_cost("a first touch", memory.first_touch)?;
         HostError::check_cost("a first touch of a huge page", memory.first_touch_huge)?;
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;

@@ -118,6 +118,7 @@ impl Setup {
             llc_rate: BytesPerCycle(u64::MAX),
             dram_rate: BytesPerCycle(u64::MAX),
             copy_dram_rate: None,
+            open_dram_rate: None,
             socket_rate: None,
             first_touch: Cycles(0),
             first_touch_huge: Cycles(0),

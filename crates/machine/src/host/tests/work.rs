@@ -56,8 +56,13 @@ fn a_pass_over_cold_memory_is_paid_once_however_often_the_cipher_works_on_the_by
     assert_eq!(more(Reseal, Seal, H2d, cold), more(Reseal, Seal, H2d, |_| {}));
     assert_eq!(more(Reseal, Seal, D2h, cold), more(Reseal, Seal, D2h, |_| {}));
     assert_eq!(run(Forward, H2d, cold).end(), run(Forward, H2d, |_| {}).end());
-    // What an opening writes is posted; what is sealed is waited for.
+    // What an opening writes is posted, unless a rate says what a line that is in no cache costs; what is sealed is waited for.
     assert_eq!(run(Seal, D2h, cold).end(), run(Seal, D2h, |_| {}).end());
+    let late = run(Seal, D2h, |setup| {
+        cold(setup);
+        setup.memory.open_dram_rate = Some(BytesPerCycle(500));
+    });
+    assert_eq!(late.end(), run(Seal, D2h, cold).end() + 4096 * 2);
     assert!(run(Seal, H2d, cold).end() > run(Seal, H2d, |_| {}).end());
 }
 
