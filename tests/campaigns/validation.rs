@@ -24,7 +24,7 @@ const STATED_APPLICATIONS: [(&str, &str, f64, f64); 2] =
     [("p1-applications", HELD_OUT, 12.37, 92.9), ("p1-applications", "informed", 18.90, 80.1)];
 
 /// The same for what takes minutes.
-const STATED_LONG: [(&str, &str, f64, f64); 1] = [("p1-overlap", "informed", 1.25, 12.4)];
+const STATED_LONG: [(&str, &str, f64, f64); 1] = [("p1-overlap", "informed", 0.89, 12.4)];
 
 /// Errors of this class are the data set's own.
 const HELD_OUT: &str = "held_out";
