@@ -345,13 +345,14 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
 #[test]
 fn a_profile_of_another_gpu_says_so() {
     let said = |hw: &str, more: &[&str]| {
-        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--all", "--hw", hw], more].concat();
+        let profile = "crates/workload/src/workload/trace/samples/kineto.json";
+        let arguments = [&["replay", profile, "--all", "--hw", hw], more].concat();
         text(&sealsim(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let words =
-        "Kernels take what they took on the GPU of the profile, NVIDIA A100-PG509-200: --kernel-scale changes that.";
-    assert!(said("h100-nvl-tdx", &[]).contains(words));
-    assert!(!said("h100-nvl-tdx", &["--kernel-scale", "0.6"]).contains("--kernel-scale changes that"));
+        "Kernels take what they took on the GPU of the profile, NVIDIA H100 PCIe: --kernel-scale changes that.";
+    assert!(said("b200-tdx", &[]).contains(words));
+    assert!(!said("b200-tdx", &["--kernel-scale", "0.6"]).contains("--kernel-scale changes that"));
 }
 
 #[test]
