@@ -60,7 +60,6 @@ function paths({ choices, fields, kept, keep }) {
   async function ask(one, question, signal) {
     const asked = { off: { ...one.state, cc: "off" }, designs: { ...one.state, designs: [] } }[question] ?? one.state;
     const query = write(asked);
-    const begun = performance.now();
     if (["off", "designs"].includes(question) && !one.sealed) {
       one.todo.delete(question);
       return one.answers.uncovered();
@@ -71,11 +70,10 @@ function paths({ choices, fields, kept, keep }) {
     if (question === "quick") one.sealed = found.answer.confidential_computing;
     if (question === "designs") return one.controls.gains(found.answer.designs.map((design) => [design.name, design.copies[0].speedup_over_h100_cc]));
     one.answers.show(question, found, one.state);
-    const long = Math.round(performance.now() - begun);
     const sampled = found.command.includes("--sample") ? "sampled" : "all of it simulated";
-    if (question === "quick") one.answers.ready(`A first answer after ${long} ms, ${sampled}; what limits it is being measured.`);
+    if (question === "quick") one.answers.ready(`A first answer, ${sampled}; what limits it is being measured.`);
     if (question === "run") one.parameters.moving(found.answer.copies[0].limited_by_parts?.best.map((best) => best.parameter) ?? []);
-    if (question === "run") one.answers.ready(`Refined after ${long} ms: ${sampled}, limits measured.`);
+    if (question === "run") one.answers.ready(`Refined: ${sampled}, limits measured.`);
     if (question === "describe") describe(one, found.answer);
     if (question === "curve") one.answers.cost(one.described, found.answer.designs.find((design) => design.config_digest === one.described?.digest)?.copies.find((copy) => copy.bytes === one.state.bytes));
   }
@@ -85,7 +83,7 @@ function paths({ choices, fields, kept, keep }) {
     const base = [one.state.machine, ...one.state.designs, one.state.cc].join(" ");
     one.parameters.describe({ ...description, base }, one.state);
     const { state } = one;
-    one.heading.textContent = [description.name, `CC ${one.sealed ? "on" : "off"}`, `${state.direction} ${sizeText(state.bytes)} ${state.memory}`, ...[...state.set].map(([path, value]) => `${path}=${value}`)].join(", ");
+    one.heading.textContent = [description.name, `CC ${one.sealed ? "on" : "off"}`, `${state.direction} ${bytes(state.bytes)} ${state.memory}`, ...[...state.set].map(([path, value]) => `${path}=${value}`)].join(", ");
   }
 
   function refuse(one, error) {

@@ -64,7 +64,7 @@ function differences(one, other) {
   say("machine", one.machine, other.machine);
   say("designs", one.designs.join(" + "), other.designs.join(" + "));
   say("confidential computing", one.cc || "Machine default", other.cc || "Machine default");
-  const copy = (state) => `${state.direction} ${sizeText(state.bytes)} ${state.memory}`;
+  const copy = (state) => `${state.direction} ${bytes(state.bytes)} ${state.memory}`;
   say("copy", copy(one), copy(other));
   for (const path of new Set([...one.set.keys(), ...other.set.keys()])) {
     say(path, one.set.get(path) ?? "Machine default", other.set.get(path) ?? "Machine default");
