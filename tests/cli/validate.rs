@@ -167,7 +167,7 @@ fn mistakes_have_their_exit_status_and_place() {
     assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx", "--set", "driver.call=4"]).0, Some(3));
     assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx", "--plot", &strange]).0, Some(4));
     let (code, text) = refusal(&["validate", "--dataset", "p7"]);
-    assert!(code == Some(2) && text.contains("p1-bandwidth"), "{code:?} {text}");
+    assert!(code == Some(2) && text.contains("p1-cipher"), "{code:?} {text}");
 }
 
 const ASKED: &str = "platform,mode,host_memory,direction,bytes\np1,off,pinned,h2d,4096\np1,cc,pinned,d2h,4096\n";

@@ -1,4 +1,5 @@
-//! What one core seals and opens in a cycle, by its family and the version of its library, where no layer states it.
+//! What one core seals and opens in a cycle, and what a message costs it, by its family and the version of its library, where no layer
+//! states it.
 //!
 //! `cipher.library` and `cpu.core` select a row of a table of measurements. A layer that changes one of them replaces the rates of the
 //! layers below it; a rate that is stated in the same layer, or above it, has its way. A layer that changes a stated rate and names no
@@ -19,6 +20,10 @@ pub(super) const NAMES: [&str; 2] = ["cpu.core", "cipher.library"];
 /// The rates that follow.
 const RATES: [&str; 2] = ["seal_rate", "open_rate"];
 
+/// All that follows, in the order of the table, with its unit. Costs of a message follow with the rates, where the row has them.
+const FOLLOWING: [(&str, &str); 4] =
+    [(RATES[0], "B/cycle"), (RATES[1], "B/cycle"), ("call", "cycles"), ("call_long", "cycles")];
+
 /// A core with a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
@@ -28,8 +33,8 @@ struct Row {
     version: &'static str,
     /// As the source states it.
     clock: &'static str,
-    /// Bytes per cycle of that clock: sealed, opened.
-    rates: [&'static str; 2],
+    /// Bytes per cycle of that clock, sealed and opened; cycles of a message, and more of a long one, empty where not measured.
+    values: [&'static str; 4],
     kind: Kind,
     source: &'static str,
 }
@@ -37,7 +42,7 @@ struct Row {
 /// The rows, in the order of the table.
 fn rows() -> impl Iterator<Item = Row> {
     TABLE.lines().skip(1).filter_map(|line| {
-        let mut cells = line.splitn(9, ',');
+        let mut cells = line.splitn(11, ',');
         let mut next = || cells.next();
         Some(Row {
             core: next()?,
@@ -45,7 +50,7 @@ fn rows() -> impl Iterator<Item = Row> {
             processor: next()?,
             version: next()?,
             clock: next()?,
-            rates: [next()?, next()?],
+            values: [next()?, next()?, next()?, next()?],
             kind: Kind::named(next()?)?,
             source: next()?,
         })
@@ -68,7 +73,7 @@ pub(super) fn overrule(lower: &mut Node, upper: &Node) {
     });
     let Some(Value::Table(cipher)) = lower.at_mut("cipher").map(|node| &mut node.value) else { return };
     if renamed {
-        RATES.iter().for_each(|rate| drop(cipher.remove(*rate)));
+        FOLLOWING.iter().for_each(|(name, _)| drop(cipher.remove(*name)));
     }
     if rated && upper.at(NAMES[1]).is_none() {
         drop(cipher.remove("library"));
@@ -119,19 +124,20 @@ pub(super) fn complete(values: &mut Node) -> Result<(), Refusal> {
         ));
     };
     let Some(Value::Table(cipher)) = values.at_mut("cipher").map(|node| &mut node.value) else { return Ok(()) };
-    for (name, rate) in RATES.into_iter().zip(row.rates) {
-        let node =
-            Node { value: Value::Text(format!("{rate} B/cycle")), place: None, provenance: Some(origin(&row, rate)) };
+    for ((name, unit), value) in FOLLOWING.into_iter().zip(row.values).filter(|(_, value)| !value.is_empty()) {
+        let (text, provenance) = (format!("{value} {unit}"), Some(origin(&row, value, unit)));
+        let node = Node { value: Value::Text(text), place: None, provenance };
         cipher.entry(name.to_owned()).or_insert(Entry { key: None, node });
     }
     Ok(())
 }
 
-/// Where a rate comes from. What nobody has measured on this very core may be off by a tenth.
-fn origin(row: &Row, rate: &str) -> Provenance {
+/// Where a value comes from. What nobody has measured on this very core may be off by a tenth.
+fn origin(row: &Row, value: &str, unit: &str) -> Provenance {
     let Row { processor, version, clock, kind, source, .. } = row;
     let source = format!("follows from cpu.core and cipher.library: {processor}, OpenSSL {version}, {clock}; {source}");
-    let around = |part: f64| rate.parse().ok().map(|rate: f64| format!("{:.3} B/cycle", rate * part));
+    let places = if unit == "cycles" { 0 } else { 3 };
+    let around = |part: f64| value.parse().ok().map(|value: f64| format!("{:.places$} {unit}", value * part));
     Provenance { kind: *kind, source, low: around(0.9), high: around(1.1) }
 }
 
@@ -169,7 +175,7 @@ mod tests {
         let pairs: BTreeSet<_> = rows().map(|row| (row.core, row.library)).collect();
         assert_eq!(pairs.len(), rows().count());
         for row in rows() {
-            let [seal, open] = row.rates.map(|rate| rate.parse::<f64>().unwrap());
+            let [seal, open] = [row.values[0], row.values[1]].map(|rate| rate.parse::<f64>().unwrap());
             assert!(seal > 0.0 && (open / seal - 1.0).abs() < 0.1, "{row:?}");
         }
     }
@@ -217,6 +223,21 @@ mod tests {
         let stated = ["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.6 B/cycle"];
         assert_eq!(digest(&["cipher.library=openssl-3.1", stated[0], stated[1]]), digest(&[]));
         assert_ne!(digest(&["cipher.library=openssl-3.1"]), digest(&[]));
+    }
+
+    #[test]
+    fn the_cost_of_a_message_follows_where_it_is_known_and_goes_with_its_core() {
+        let cipher = |settings: &[&str]| {
+            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, one| layers.set(*one));
+            layers.resolve().unwrap().machine.cipher
+        };
+        let turin = ["cipher.library=openssl-3.1", "cpu.core=turin", "cipher.per_message=300 cycles"];
+        let fixed = |settings: &[&str]| [16, 767, 768].map(|bytes| cipher(settings).fixed(bytes));
+        assert_eq!(fixed(&turin), [478, 478, 600]);
+        assert_eq!(fixed(&turin[..2]), [600; 3], "the machine's own, which is not less");
+        assert_eq!(fixed(&[&turin[..], &["cipher.call=9 cycles"]].concat()), [300; 3]);
+        assert_eq!(fixed(&[&turin[..], &["cpu.core=sapphire-rapids"]].concat()), [300; 3]);
+        assert_eq!(cipher(&[]).call, None);
     }
 
     /// Of 10.3 GB/s with the later path, a user of an H200 has measured 5.26.

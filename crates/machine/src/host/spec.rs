@@ -38,6 +38,14 @@ pub struct CipherSpec {
     /// Cost of each message, whatever its size.
     #[schemars(title = "cost per message", extend("relaxes" = "down"))]
     pub per_message: Cycles,
+    /// What the library alone takes for a message, if that is more than `per_message`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "library's cost per message", extend("relaxes" = "down"))]
+    pub call: Option<Cycles>,
+    /// What the library takes more for a message of 768 B or more, whose code first makes further powers of the hash key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "the same, more for a long message", extend("relaxes" = "down"))]
+    pub call_long: Option<Cycles>,
     /// Whether the thread that made the call does the cipher's work itself, between its other work. There is one thread then.
     #[schemars(title = "on the calling thread")]
     pub on_caller: bool,
@@ -52,6 +60,18 @@ pub struct CipherSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "rate of a CRC of the text", extend("relaxes" = "up"))]
     pub text_crc: Option<BytesPerCycle>,
+}
+
+impl CipherSpec {
+    /// The shortest message that pays `call_long`: 48 blocks.
+    const LONG: u64 = 768;
+
+    /// Cycles of a message besides those of its bytes.
+    pub fn fixed(&self, bytes: u64) -> u64 {
+        let long = self.call_long.filter(|_| bytes >= Self::LONG);
+        let [call, long] = [self.call, long].map(|cost| cost.map_or(0, |cost| cost.0));
+        self.per_message.0.max(call.saturating_add(long))
+    }
 }
 
 /// Longer copies to the GPU are predicted and sealed before they are asked for, with IVs that are predicted too; longer copies from it are

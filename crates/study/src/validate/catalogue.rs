@@ -24,6 +24,7 @@ shipped![
     "h200_vm_bandwidth.csv",
     "links_bandwidth.csv",
     "nccl_collectives.csv",
+    "openssl_speed.csv",
     "p1_api.csv",
     "p1_app_copies.csv",
     "p1_bandwidth.csv",

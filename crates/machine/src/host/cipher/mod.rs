@@ -91,7 +91,9 @@ impl Cipher {
         HostError::check_rate("the rate of small copies", driver.small.rate.0)?;
         HostError::check_cost("a cold line of a small copy", driver.small.secure_cold_line)?;
         HostError::check_rate("the rate of small copies that are in no cache", driver.small.secure_cold_rate.0)?;
-        HostError::check_cost("a cost per message", spec.per_message)?;
+        for cost in [Some(spec.per_message), spec.call, spec.call_long].into_iter().flatten() {
+            HostError::check_cost("a cost per message", cost)?;
+        }
         let spec = spec.clone();
         let small = driver.small.clone();
         Ok(Self {
@@ -108,8 +110,8 @@ impl Cipher {
 
     /// Cycles that a job takes on its thread, given what memory adds.
     fn cost(&self, job: &CipherJob, touch: Touch) -> u64 {
-        let CipherSpec { per_message, seal_rate, open_rate, text_crc, .. } = &self.spec;
-        let fixed = per_message.0.saturating_add(text_crc.map_or(0, |rate| rate.cycles_for(job.bytes)));
+        let CipherSpec { seal_rate, open_rate, text_crc, .. } = &self.spec;
+        let fixed = self.spec.fixed(job.bytes).saturating_add(text_crc.map_or(0, |rate| rate.cycles_for(job.bytes)));
         let seal = || fixed.saturating_add(seal_rate.cycles_for(job.bytes));
         let open = || fixed.saturating_add(open_rate.cycles_for(job.bytes));
         let (work, secure) = match job.kind {

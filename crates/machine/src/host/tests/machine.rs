@@ -48,6 +48,8 @@ impl Setup {
                 seal_rate: BytesPerCycle(2_000),
                 open_rate: BytesPerCycle(1_000),
                 per_message: Cycles(300),
+                call: None,
+                call_long: None,
                 on_caller: false,
                 work: CipherWork::Seal,
                 ahead: None,

@@ -6,7 +6,6 @@ use super::{
     table::{Cells, Table},
 };
 use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
-use std::collections::BTreeMap;
 
 /// Why rows of managed memory are left out.
 const MANAGED: &str = "managed memory migrates by pages, which is not modelled";
@@ -157,6 +156,7 @@ pub(super) fn ce_fits(table: &Table) -> Read {
 }
 
 pub(super) fn cipher(table: &Table) -> Read {
+    let sized = table.has(&["bytes"]);
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for row in table.rows() {
         let (platform, cipher) = (platform(&row)?, row.text("cipher"));
@@ -171,21 +171,27 @@ pub(super) fn cipher(table: &Table) -> Read {
             continue;
         }
         let clock_ghz = row.positive("clock_ghz")?;
-        let cells = [
-            ("platform", platform.clone()),
-            ("cipher", cipher.to_owned()),
-            ("clock_ghz", row.text("clock_ghz").to_owned()),
-        ];
+        let bytes = if sized { Some(row.whole("bytes", 1, MAX_BYTES)?) } else { None };
+        let label = match bytes {
+            Some(bytes) => format!("{platform} {cipher} {}", size(bytes)),
+            None => format!("{cipher} at {clock_ghz} GHz"),
+        };
+        let mut names = vec!["platform", "cipher", "clock_ghz"];
+        names.extend(["bytes", "run"].iter().filter(|name| table.has(&[**name])));
+        let (series, x, x_label) = match bytes {
+            Some(bytes) => (platform.clone(), bytes as f64, "bytes"),
+            None => ("cc".into(), clock_ghz, "GHz"),
+        };
         points.push(Point {
-            platform,
             mode: Mode::Cc,
             line: row.line(),
-            label: format!("{cipher} at {clock_ghz} GHz"),
-            cells: BTreeMap::from(cells.map(|(name, text)| (name.to_owned(), text))),
-            experiment: Experiment::Cipher { clock_ghz },
+            label,
+            cells: names.into_iter().map(|name| (name.to_owned(), row.text(name).to_owned())).collect(),
+            experiment: Experiment::Cipher { clock_ghz, bytes },
             measured: rate,
             unit: "GB/s",
-            curve: Curve { panel: cipher.to_owned(), series: "cc".into(), x: clock_ghz, x_label: "GHz" },
+            curve: Curve { panel: cipher.to_owned(), series, x, x_label },
+            platform,
         });
     }
     Ok((points, left_out))

@@ -9,7 +9,7 @@
 //! | `overlap` | mebibytes_each_way, kernel_ms, streams, sequential_s, pipelined_s | copies and kernels on streams |
 //! | `applications` | app, totals and counts by direction | the device-side time of all copies of a program |
 //! | `programs` | program, place, direction, host_memory, bytes, device_ns | the same, with the size of each copy |
-//! | `cipher` | cipher, clock_ghz, gb_per_s (no mode) | one core sealing |
+//! | `cipher` | cipher, clock_ghz, gb_per_s, perhaps bytes (no mode) | one core sealing |
 //! | `sm_kernels` | kernel, sms, threads, bytes, cycles, bytes_per_clock_per_sm (no mode) | a kernel on SMs |
 //! | `collectives` | operation, gpus, bytes, us | the time of one of many calls back to back |
 //!

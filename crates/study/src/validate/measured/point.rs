@@ -101,9 +101,10 @@ pub enum Experiment {
     /// A kernel on SMs, its text in device memory.
     SmKernel(SmKernel),
     Collective(CollectiveCall),
-    /// A core seals at this clock.
+    /// A core seals at this clock, messages of this size if the table says it.
     Cipher {
         clock_ghz: f64,
+        bytes: Option<u64>,
     },
 }
 

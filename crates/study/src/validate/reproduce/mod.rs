@@ -9,7 +9,7 @@
 //! | `overlap` | copies and kernels on streams, one stream after the other or all side by side | time to the end of all |
 //! | `applications` | some of each group's equal copies, blocking | the device's time, scaled to the count |
 //! | `programs` | all copies in their order, blocking | the device's time |
-//! | `cipher` | nothing | the configured rate at that clock |
+//! | `cipher` | nothing | the configured rate at that clock, with the cost of a message where the table has sizes |
 //! | `sm_kernels` | the kernel's steps on the structure of an SM | bytes per clock and SM |
 //! | `collectives` | one collective | its time without the launch, which the call before covers |
 //!
@@ -86,7 +86,11 @@ pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_
             sms::rate(&machine, kernel).map_err(|error| ReproduceError::Sms { label: point.label.clone(), error })
         }
         Experiment::Collective(call) => bench.collective(*call),
-        Experiment::Cipher { clock_ghz } => Ok(machine.cipher.seal_rate.0 as f64 * 1e-3 * clock_ghz),
+        Experiment::Cipher { clock_ghz, bytes } => {
+            let rate = machine.cipher.seal_rate.0 as f64 * 1e-3;
+            let fixed = bytes.map_or(0.0, |bytes| machine.cipher.fixed(bytes) as f64 / bytes as f64);
+            Ok(clock_ghz / (1.0 / rate + fixed))
+        }
     }
 }
 
