@@ -43,12 +43,16 @@ fn what_is_refused_and_what_is_wrong_have_status_1_and_what_cannot_be_has_status
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("WRONG") && text.contains("wrong tag"), "{text}");
+    let host =
+        |ports| format!(r#"fabric.host={{root_port={ports}, socket=4, interval="1 ns", socket_interval="1 ns"}}"#);
     for (arguments, says) in [
         (&["h100-nvl-tdx", "--ranks", "4"][..], "joins two GPUs"),
         (&["hgx-h100-8gpu", "--ranks", "1"], "2 to 64"),
         (&["hgx-h100-8gpu", "--ranks", "9", "--design", "staged"], "has 8 GPUs"),
         (&["hgx-h100-8gpu", "--inject", "nothing.flip"], "no fault point"),
         (&["hgx-h100-8gpu", "--set", "fabric.payload=\"24 B\""], "multiple of 16 B"),
+        (&["hgx-h100-8gpu", "--set", &host(3)], "a socket whole root ports"),
+        (&["hgx-h100-8gpu", "--set", &host(0)], "0 makes no sense here"),
     ] {
         let output = collective(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -34,7 +34,7 @@ fn ring(machine: &MachineSpec, protocol: Protocol, ranks: usize, bytes: u64) -> 
     let spec = machine.fabric.as_ref().unwrap();
     let clock = Clock::new(spec.clock).unwrap();
     let begins = clock.edge(clock.first_from(Femtos(outcome.launch.0 + spec.start(protocol, false).0)));
-    let step = |pass| hop_terms(machine, protocol, outcome.part, pass).unwrap().total().0;
+    let step = |pass| hop_terms((machine, ranks), protocol, outcome.part, pass).unwrap().total().0;
     let (others, part) = (ranks as u64 - 1, outcome.part);
     let formula = match protocol {
         Protocol::Copies => others * (step(part) + step(0)),
@@ -93,6 +93,48 @@ fn a_ring_takes_what_the_closed_form_says_within_a_hundredth_where_links_are_sha
                 }
             }
         }
+    }
+}
+
+/// GPUs over PCIe, two beneath a root port and four to a socket, whose host has these intervals in nanoseconds.
+fn through_host((interval, sockets): (u32, u32), more: &[&str]) -> MachineSpec {
+    let layers = Layers::new("hgx-h100-8gpu").overlay("pcie-peers");
+    let host =
+        format!("fabric.host={{root_port=2, socket=4, interval=\"{interval} ns\", socket_interval=\"{sockets} ns\"}}");
+    more.iter().fold(layers.set(host), |layers, set| layers.set(*set)).resolve().unwrap().machine
+}
+
+#[test]
+fn a_ring_through_the_host_takes_its_intervals_and_all_its_gpus_no_longer_than_the_one_for_all() {
+    let machine = through_host((10, 40), &["fabric.response=\"0 cycles\""]);
+    for (ranks, interval) in [(2, 0.0), (4, 10.0), (8, 40.0), (16, 40.0)] {
+        for (protocol, payload) in [(Protocol::Simple, 64), (Protocol::Ll, 32)] {
+            let packets = 2048;
+            let (measured, formula) = ring(&machine, protocol, ranks, packets * payload * ranks as u64);
+            let steps = 2 * (ranks as u64 - 1);
+            assert!(measured.abs_diff(formula) <= steps * ROUNDING, "{ranks} {}", protocol.name());
+            // By hand, in ns: packets follow each other at the interval, or at 11 flits of 0.127. Memory, flights and the step take the rest.
+            let hand = steps as f64 * packets as f64 * f64::max(interval, 11.0 * 0.127);
+            let beside = (measured as f64 * 1e-6 - hand) / steps as f64;
+            assert!((500.0..2500.0).contains(&beside), "{ranks} {}: {beside} ns a step", protocol.name());
+        }
+        let asked = CollectiveRequest::new(Collective::AllReduce, ranks, 32_768 * ranks as u64);
+        let one = run(&machine, &asked).time.seconds();
+        let all = run(&machine, &CollectiveRequest { extent: Extent::Full, ..asked }).time.seconds();
+        // What waits at the slow hop has come before: the latency of a step is hidden there.
+        assert!(all <= one && all > 0.8 * one, "{ranks}: {all} {one}");
+    }
+}
+
+#[test]
+fn a_host_that_no_packet_passes_through_changes_nothing() {
+    for kind in Collective::ALL {
+        let request = CollectiveRequest { extent: Extent::Full, ..CollectiveRequest::new(kind, 4, 100_000) };
+        let time = |machine: &MachineSpec| run(machine, &request).time;
+        let without = time(&Layers::new("hgx-h100-8gpu").overlay("pcie-peers").resolve().unwrap().machine);
+        let beneath_one = ["fabric.host.root_port=4"];
+        assert_eq!((time(&through_host((10, 40), &beneath_one)), time(&through_host((0, 0), &[]))), (without, without));
+        assert!(time(&through_host((10, 40), &[])) > without, "{}", kind.name());
     }
 }
 

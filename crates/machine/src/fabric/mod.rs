@@ -24,6 +24,9 @@
 //! (`fabric.response = "0 cycles"`), simulation and formula agree to the cycle, for 2 to 16 GPUs. Otherwise a response of r flits takes the link for each
 //! packet received: rows after the first floor((f + flight + 1) / f) take f + r. With engines:
 //!
+//! Where a hop of the ring passes through the host, packets leave the switch an interval apart at the least: R f is (n - 1) `fabric.host.interval`, if
+//! that is longer, and the first packet's flits take the last one's place on the first link. One GPU that stands for all has the longest interval of any hop.
+//!
 //! - `link`: f includes the tag's flits; a packet leaves when its tag is known, and is delivered after its verdict.
 //! - `pad_ahead`: each batch has a tag of 3 flits; the last tag and its verdict are added. The wait of the last tags behind a row of text is left out,
 //!   some 20 to 30 cycles a step: below 1 % with Simple, more with LL.

@@ -66,6 +66,10 @@ pub struct FabricSpec {
     /// What NCCL's kernels take, where no copy engines are used.
     #[schemars(title = "NCCL")]
     pub nccl: NcclSpec,
+    /// Where GPUs reach each other over PCIe: what passes through the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "path through the host")]
+    pub host: Option<HostPathSpec>,
     /// `direct`: copy engines of a GPU that seal for its peers, and as many that open.
     #[schemars(title = "copy engines that seal for peers")]
     pub copy_engines: u32,
@@ -84,6 +88,24 @@ pub struct FabricSpec {
     /// `pad_ahead`: text that one MAC covers.
     #[schemars(title = "text per MAC")]
     pub batch: Bytes,
+}
+
+/// What passes through the host: what goes from the GPUs beneath one root port to others. GPUs are numbered in the order of root ports and sockets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostPathSpec {
+    /// GPUs beneath one root port, which reach each other without the host.
+    #[schemars(title = "GPUs beneath a root port")]
+    pub root_port: u32,
+    /// GPUs of one socket.
+    #[schemars(title = "GPUs of a socket")]
+    pub socket: u32,
+    /// From a packet of a GPU to its next, within a socket.
+    #[schemars(title = "interval of packets through the host")]
+    pub interval: Femtos,
+    /// The same from one socket to another.
+    #[schemars(title = "interval of packets between sockets")]
+    pub socket_interval: Femtos,
 }
 
 crate::units::named! {
@@ -147,6 +169,23 @@ pub struct Protection {
 }
 
 impl FabricSpec {
+    /// From one packet to the next that the host passes on between these GPUs; nothing without the host.
+    pub fn host_interval(&self, one: usize, other: usize) -> Femtos {
+        let Some(host) = &self.host else { return Femtos::ZERO };
+        let apart = |group: u32| one / group.max(1) as usize != other / group.max(1) as usize;
+        match (apart(host.socket), apart(host.root_port)) {
+            (true, _) => host.socket_interval,
+            (false, true) => host.interval,
+            (false, false) => Femtos::ZERO,
+        }
+    }
+
+    /// The longest of these in a ring of so many.
+    pub fn ring_interval(&self, ranks: usize) -> Femtos {
+        let hops = (0..ranks).map(|rank| self.host_interval(rank, (rank + 1) % ranks));
+        hops.max().unwrap_or_default()
+    }
+
     /// Who seals on the links, if anybody does.
     pub const fn protection(&self, protocol: Protocol) -> Option<Protection> {
         let in_ports = Protection {

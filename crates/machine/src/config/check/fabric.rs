@@ -2,7 +2,7 @@
 
 use super::{Rule, rule};
 use crate::config::machine::MachineSpec;
-use crate::fabric::spec::FabricSpec;
+use crate::fabric::spec::{FabricSpec, Topology};
 use crate::units::Bytes;
 
 /// Most links of a GPU, and copy engines that serve its peers: each has an engine of its own.
@@ -51,6 +51,14 @@ pub(super) const RULES: &[Rule] = &[
         of(m, |fabric| {
             let long = fabric.message.max(fabric.batch);
             (long > LONGEST_MESSAGE).then(|| format!("a message or batch of {long}"))
+        })
+    }),
+    rule("fabric.host", "give a switch, and a socket whole root ports", |m| {
+        of(m, |fabric| {
+            let host = fabric.host.as_ref()?;
+            let (port, socket) = (host.root_port, host.socket);
+            let odd = !socket.is_multiple_of(port.max(1)) || fabric.topology == Topology::Bridge;
+            odd.then(|| format!("{socket} GPUs of a socket, {port} beneath a root port, over a {:?}", fabric.topology))
         })
     }),
     rule("fabric.buffer", "write at most 1048576", |m| {

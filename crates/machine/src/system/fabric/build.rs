@@ -71,6 +71,8 @@ struct Common<'a> {
     sealing: Option<(EngineSpec, EngineSpec)>,
     keys: Option<PairKeys>,
     ranks: usize,
+    /// GPUs of a ring for which one stands.
+    stands_for: usize,
     launch: Femtos,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Common<'a> {
             sealing,
             keys,
             ranks,
+            stands_for: request.ranks,
             launch: request.begin,
         })
     }
@@ -236,7 +239,13 @@ fn with_switch(netlist: &mut Netlist, common: &Common<'_>, flight: Femtos) -> Ve
         add_port(netlist, &format!("fabric.switch.port{number}"), (common, clock), send, receive, far);
     }
     let ports = switch::Ports { ingress, signals: netlist.signals("fabric.switch") };
-    netlist.add("fabric.switch", clock, Crossbar::new(spec.switch_latency, spec.links, clock), ports);
+    let interval = |from, to| match ranks {
+        1 => spec.ring_interval(common.stands_for),
+        _ => spec.host_interval(from, to),
+    };
+    let of = |from| (0..ranks).map(|to| clock.cycles_in(interval(from, to))).collect();
+    let intervals = if spec.host.is_some() { (0..ranks).map(of).collect() } else { Vec::new() };
+    netlist.add("fabric.switch", clock, Crossbar::new(spec.switch_latency, spec.links, clock, intervals), ports);
     ends
 }
 

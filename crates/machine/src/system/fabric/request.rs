@@ -10,6 +10,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct FabricRequest {
     pub programs: Vec<Program>,
+    /// GPUs of the ring, where there is one program that stands for all.
+    pub ranks: usize,
     /// How text is passed on.
     pub protocol: Protocol,
     /// When the GPUs begin.

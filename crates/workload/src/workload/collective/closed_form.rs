@@ -123,9 +123,14 @@ fn open_cycles(
     Some(verdict.max(tag + spec.model().compare().0) - tag)
 }
 
-/// How long one step of a ring takes: a transfer of so many bytes, of which so many are added or copied when all have come. None for copies
+/// How long one step of a ring of so many takes: a transfer of so many bytes, of which so many are added or copied when all have come. None for copies
 /// by way of a host or of staging.
-pub fn hop_terms(machine: &MachineSpec, protocol: Protocol, bytes: u64, pass: u64) -> Option<HopTerms> {
+pub fn hop_terms(
+    (machine, ranks): (&MachineSpec, usize),
+    protocol: Protocol,
+    bytes: u64,
+    pass: u64,
+) -> Option<HopTerms> {
     let spec =
         machine.fabric.as_ref().filter(|spec| !matches!(spec.mode, FabricMode::Staged | FabricMode::PeerStaging))?;
     let clock = Clock::new(spec.clock).ok()?;
@@ -153,7 +158,11 @@ pub fn hop_terms(machine: &MachineSpec, protocol: Protocol, bytes: u64, pass: u6
     // Messages of all engines of a turn pass while the engines work on them.
     let of_message = |message: u64| message.div_ceil(framing.payload) * (row + framing.response) + last_flits;
     let turn = protection.map_or(0, |protection| of_message(protection.message));
-    let times = LinkTimes { rows: cycles(rows * row + responses + tags), longer, turn: cycles(turn) };
+    // Through the host packets follow each other at its interval, and the first crosses the first link before them.
+    let host = of(spec.ring_interval(ranks)).saturating_mul(packets - 1);
+    let host = if host > 0 { host + row.saturating_sub(last_flits) } else { 0 };
+    let rows = (rows * row + responses + tags).max(host);
+    let times = LinkTimes { rows: cycles(rows), longer, turn: cycles(turn) };
     let (seal, rows, open) = engines(machine, (spec, protocol), bytes, times)?;
     let pass = spec.pass_rate(protocol).cycles_for(pass);
     Some(HopTerms {

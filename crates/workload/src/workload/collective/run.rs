@@ -57,6 +57,7 @@ pub fn run_collective(
         memories,
         // What there is of them grows with the bytes.
         programs: std::mem::take(&mut plan.programs),
+        ranks: request.ranks,
         seed: request.seed,
         kernel: request.kernel,
         order: Order::Ascending,
@@ -131,6 +132,7 @@ pub fn collective_fault_points(
         begin: launch(machine),
         memories: plan.programs.iter().map(|_| Memory::new(None, request.element)).collect(),
         programs: plan.programs,
+        ranks,
         seed: request.seed,
         kernel: request.kernel,
         order: Order::Ascending,
