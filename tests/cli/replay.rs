@@ -349,8 +349,7 @@ fn a_profile_of_another_gpu_says_so() {
         let arguments = [&["replay", profile, "--all", "--hw", hw], more].concat();
         text(&sealsim(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let words =
-        "Kernels take what they took on the GPU of the profile, NVIDIA H100 PCIe: --kernel-scale changes that.";
+    let words = "Kernels take what they took on the GPU of the profile, NVIDIA H100 PCIe: --kernel-scale changes that.";
     assert!(said("b200-tdx", &[]).contains(words));
     assert!(!said("b200-tdx", &["--kernel-scale", "0.6"]).contains("--kernel-scale changes that"));
 }
