@@ -139,7 +139,7 @@ test("print has the whole state and no buttons", () => lab(`${small}&set=${encod
   await page.emulateMedia({ media: "print" });
   const shown = await page.evaluate(() => [...document.querySelectorAll("button, input, select")].filter((one) => one.getBoundingClientRect().width > 0).length);
   assert.equal(shown, 0);
-  assert.match(await page.locator("#side-A > h2 small").textContent(), /h100-nvl-tdx, CC on, h2d 1MiB pinned, link\.lanes=8/);
+  assert.match(await page.locator("#side-A > h2 small").textContent(), /h100-nvl-tdx, CC on, h2d 1 MiB pinned, link\.lanes=8/);
 }));
 
 for (const colorScheme of ["light", "dark"]) {
