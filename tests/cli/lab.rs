@@ -106,7 +106,6 @@ proptest! {
 #[test]
 fn the_page_and_the_terminal_have_one_list_of_what_to_change() {
     for (query, typed) in [
-        ("machine=h100-nvl-tdx&copy=h2d:8MiB", "h100-nvl-tdx --copy h2d:8MiB"),
         ("machine=h100-nvl-tdx&copy=h2d:2GiB", "h100-nvl-tdx --copy h2d:64MiB"),
         ("machine=h200-tdx&copy=d2h:1MiB:pageable", "h200-tdx --copy d2h:1MiB:pageable"),
         ("machine=h100-nvl-tdx&design=staged&cc=on&copy=h2d:1MiB", "h100-nvl-tdx --design staged --copy h2d:1MiB"),

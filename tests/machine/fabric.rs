@@ -185,7 +185,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn sums_are_right_and_time_depends_on_neither_kernel_nor_bytes((request, mode) in any_request(), values in any_fabric()) {
+    fn sums_are_right_and_time_depends_on_neither_kernel_nor_bytes(
+        (request, mode) in any_request(), mut values in any_fabric(), host in prop::option::of((1..3u32, 1..3u32, 0..200u32, 0..200u32)),
+    ) {
+        values.extend(host.map(|(one, ports, own, other)| format!("fabric.host={{root_port={one},socket={},interval=\"{own} ns\",socket_interval=\"{other} ns\"}}", one * ports)));
         let machine = of_any(mode, &values);
         let exact = run(&machine, &CollectiveRequest { data: DataMode::Exact, ..request.clone() });
         prop_assert_eq!((exact.finished, exact.wrong, exact.refused), (request.ranks, Some(0), None));
