@@ -53,7 +53,7 @@ pub struct Base {
     layers: Option<Layers>,
     stack: Stack,
     resolved: Resolved,
-    /// Tables in which a rate is written per second.
+    /// Tables in which a rate is written per second, and that have no clock.
     per_second: Vec<String>,
     /// By table of the machine: its assumed parameters.
     assumed: Vec<(String, usize)>,
@@ -89,8 +89,8 @@ impl Base {
             }
         }
         let tables = stack.values.table().into_iter().flatten();
-        let per_second = tables.filter(|(_, entry)| rates::any_per_second(&entry.node)).map(|(name, _)| name.clone());
-        let per_second = per_second.collect();
+        let follows = |node| rates::clock(node).is_none() && rates::any_per_second(node);
+        let per_second = tables.filter(|(_, entry)| follows(&entry.node)).map(|(name, _)| name.clone()).collect();
         Self { layers, stack, resolved, per_second, assumed, filled: Arc::default() }
     }
 
@@ -138,17 +138,13 @@ impl Base {
         }
     }
 
-    /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables, and a rate per second follows a
-    /// clock that may be in another table.
+    /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables, and in a table without a clock
+    /// a rate per second follows that of the CPU.
     fn fills_by_table(&self, settings: &[String]) -> bool {
         let lists = self.resolved.machine.gpu.is_empty() && self.resolved.machine.switch.is_empty();
-        // The clock of a rate is in its own table or in that of the CPU.
-        let per_second = settings.iter().any(|setting| {
-            let table = table_of(setting);
-            let follows =
-                self.per_second.iter().any(|one| one == table) || (table == "cpu" && !self.per_second.is_empty());
-            follows || rates::is_per_second(setting)
-        });
+        let slow =
+            |table| self.per_second.iter().any(|one| one == table) || (table == "cpu" && !self.per_second.is_empty());
+        let per_second = settings.iter().any(|one| slow(table_of(one)) || rates::is_per_second(one));
         let library = ["cpu", "cipher"].iter().any(|table| settings.iter().any(|one| table_of(one) == *table))
             && (library::follows(&self.stack.values) || settings.iter().any(|one| library::is_named(one)));
         lists
@@ -233,6 +229,7 @@ impl Base {
             merge(&mut values, layer.values, Some(Shape::machine()));
         }
         complete(&mut values);
+        rates::settle(&mut values);
         Some(values)
     }
 }
@@ -269,8 +266,8 @@ mod tests {
         "copy_engine.outstanding_reads=8",
         "copy_engine.clock=1 GHz",
         "copy_engine.clock=0 Hz",
-        "copy_engine.clock=11 GHz",
-        "copy_engine.clock=1755",
+        "fabric.clock=2 GHz",
+        "fabric.clock=0 Hz",
         "copy_engine.pces_secure=2",
         "copy_engine.pces_secure=9",
         "tag_queue.release=hold",

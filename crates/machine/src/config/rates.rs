@@ -52,7 +52,8 @@ fn settle_tables(tables: &mut Table, host: Option<Frequency>) {
     }
 }
 
-fn clock(table: &Node) -> Option<Frequency> {
+/// The clock that a table says.
+pub(super) fn clock(table: &Node) -> Option<Frequency> {
     let text = table.table()?.get(CLOCK)?.node.text()?;
     text.parse().ok().filter(|clock| *clock > Frequency(0))
 }
