@@ -54,9 +54,9 @@ fn accuracy(report: &Value) -> Vec<String> {
     let row = |row: &Value| {
         let percent = |name: &str| format!("{:.1}", row[name].as_f64().unwrap());
         let word = |name: &str| row[name].as_str().unwrap().replace('_', " ");
-        let (platform, point) = (row["platform"].as_str().unwrap(), row["worst_point"].as_str().unwrap());
+        let [platform, part, point] = ["platform", "part", "worst_point"].map(|name| row[name].as_str().unwrap());
         let [mean, worst] = ["mape_percent", "worst_percent"].map(percent);
-        format!("{platform},{},{},{mean},{worst},\"{point}\"", word("class"), row["points"])
+        format!("{platform},{part},{},{},{mean},{worst},\"{point}\"", word("class"), row["points"])
     };
     report["summary"].as_array().unwrap().iter().map(row).collect()
 }
@@ -66,7 +66,7 @@ fn accuracy(report: &Value) -> Vec<String> {
 fn record(report: &Value) {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let rows = accuracy(report).join("\n");
-    let head = "platform,class,points,mean_percent,worst_percent,worst_point";
+    let head = "platform,part,class,points,mean_percent,worst_percent,worst_point";
     fs::write(root.join("validation/accuracy.csv"), format!("{head}\n{rows}\n")).unwrap();
     let page = root.join("docs/accuracy.md");
     let text = fs::read_to_string(&page).unwrap();

@@ -7,7 +7,7 @@ use super::relax::{self, Relaxes};
 use crate::units::{ByteRate, FlopRate, KINDS, Kind};
 use schemars::JsonSchema;
 use serde_json::{Map, Value as Json};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// What a value may be.
 #[derive(Debug)]
@@ -67,6 +67,9 @@ pub(super) struct Variant {
     pub fields: Vec<Field>,
 }
 
+/// The schema of a machine: most programs ask for one shape of it, and giving it back would take longer than reading it.
+static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(MachineSpec).to_value());
+
 /// What kind of quantity the field at `path` takes, if it takes one.
 pub fn quantity(path: &str) -> Option<&'static Kind> {
     match Shape::machine().at(path)? {
@@ -110,14 +113,14 @@ impl<'a> Definitions<'a> {
 impl Shape {
     /// The shape of [`MachineSpec`], without what its fields mean: most runs only check names and values.
     pub fn machine() -> &'static Self {
-        static SHAPE: OnceLock<Shape> = OnceLock::new();
-        SHAPE.get_or_init(Self::of::<MachineSpec>)
+        static SHAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of_schema(&SCHEMA, false));
+        &SHAPE
     }
 
     /// The same with what its fields mean, as references print it.
     pub fn documented() -> &'static Self {
-        static SHAPE: OnceLock<Shape> = OnceLock::new();
-        SHAPE.get_or_init(|| Self::of_schema(&schemars::schema_for!(MachineSpec).to_value(), true))
+        static SHAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of_schema(&SCHEMA, true));
+        &SHAPE
     }
 
     /// The shape of a type.
@@ -138,12 +141,11 @@ impl Shape {
                 return Self::Quantity(kind);
             }
             let definitions = Definitions { within: Some(name), ..definitions };
-            return match definitions.get(name) {
+            return match definitions.get(name).map(|schema| (schema, without(schema, reference))) {
                 None => Self::Opaque,
-                Some(schema) if !mentions(schema, reference) => Self::read(schema, definitions),
-                Some(schema) => {
+                Some((schema, None)) => Self::read(schema, definitions),
+                Some((schema, Some(rest))) => {
                     // A type that holds itself: within it, only what does not hold it again.
-                    let rest = without(schema, reference);
                     let hidden = Hidden { name, schema: &rest, outer: definitions.hidden };
                     Self::read(schema, Definitions { hidden: Some(&hidden), ..definitions })
                 }
@@ -287,15 +289,13 @@ fn mentions(schema: &Json, reference: &str) -> bool {
     }
 }
 
-/// A schema without those of its alternatives that refer to `reference`.
-fn without(schema: &Json, reference: &str) -> Json {
+/// A schema without those of its alternatives that refer to `reference`, if any do.
+fn without(schema: &Json, reference: &str) -> Option<Json> {
+    let holds = |key: &&str| schema.get(key).is_some_and(|alternatives| mentions(alternatives, reference));
+    let key = ["oneOf", "anyOf"].into_iter().find(holds)?;
     let mut schema = schema.clone();
-    for key in ["oneOf", "anyOf"] {
-        if let Some(alternatives) = schema.get_mut(key).and_then(Json::as_array_mut) {
-            alternatives.retain(|alternative| !mentions(alternative, reference));
-        }
-    }
-    schema
+    schema.get_mut(key)?.as_array_mut()?.retain(|alternative| !mentions(alternative, reference));
+    Some(schema)
 }
 
 /// `"a", "b"`.
