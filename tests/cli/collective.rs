@@ -49,7 +49,7 @@ fn what_is_refused_and_what_is_wrong_have_status_1_and_what_cannot_be_has_status
         (&["h100-nvl-tdx", "--ranks", "4"][..], "joins two GPUs"),
         (&["hgx-h100-8gpu", "--ranks", "1"], "2 to 64"),
         (&["hgx-h100-8gpu", "--ranks", "9", "--design", "staged"], "has 8 GPUs"),
-        (&["hgx-h100-8gpu", "--inject", "nothing.flip"], "no fault point"),
+        (&["hgx-h100-8gpu", "--size", "64KiB", "--inject", "nothing.flip"], "no fault point"),
         (&["hgx-h100-8gpu", "--set", "fabric.payload=\"24 B\""], "multiple of 16 B"),
         (&["hgx-h100-8gpu", "--set", &host(3)], "a socket whole root ports"),
         (&["hgx-h100-8gpu", "--set", &host(0)], "0 makes no sense here"),

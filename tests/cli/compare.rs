@@ -336,7 +336,7 @@ fn an_interrupted_comparison_of_which_nothing_is_finished_prints_nothing() {
 #[test]
 fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() {
     let cache = tempfile::tempdir().unwrap();
-    let own = ["h100-nvl-tdx", "--size", "4KiB,32MiB,48MiB", "--design", "direct", "--format", "json"];
+    let own = ["h100-nvl-tdx", "--size", "4KiB,16MiB,32MiB", "--design", "direct", "--format", "json"];
     let resume = [&own[..], &["--resume"]].concat();
     let whole = compare(&own).stdout;
     let (mut least, mut partly) = (0, false);
@@ -557,7 +557,7 @@ fn a_shipped_design_and_a_users_file_of_the_same_values_win_the_same_part_of_the
         [["direct-in-place", "more-reads"], ["direct-in-place", "overlap"]].map(|parts| parts.map(file).join("+"));
     let told = |one: &str, other: &str| {
         let json =
-            json(&["h100-nvl-tdx", "--copy", "h2d:4MiB", "--design", one, "--design", other, "--uncertainty", "20"]);
+            json(&["h100-nvl-tdx", "--copy", "h2d:256KiB", "--design", one, "--design", other, "--uncertainty", "20"]);
         let pairs = json["uncertainty"]["pairs"].as_array().expect("pairs");
         let parts: Vec<_> =
             pairs.iter().map(|pair| ["faster", "slower", "equal"].map(|part| pair[part].clone())).collect();

@@ -142,7 +142,7 @@ fn sets(machine: &MachineSpec, count: u64, seed: u64) -> Option<Campaign> {
 #[test]
 fn no_set_of_faults_makes_the_simulator_contradict_itself() {
     let asked = std::env::var("SEALSIM_SETS").ok().and_then(|sets| sets.parse::<u64>().ok());
-    let (part, least) = if CAMPAIGN { (9, 200) } else { (90, 20) };
+    let (part, least) = if CAMPAIGN { (9, 200) } else { (180, 10) };
     let machines = machines();
     let every = if asked.is_some() { 1 } else { part };
     let chosen: Vec<_> = machines.iter().step_by(every).collect();
@@ -187,7 +187,7 @@ fn end(machine: &MachineSpec, injection: Injection) -> End {
 fn a_lost_hand_over_hangs_without_a_timeout_and_ends_in_a_named_one_with_it() {
     let machines = machines();
     let (mut runs, mut hung) = (0, 0);
-    let step = if CAMPAIGN { 7 } else { 166 };
+    let step = if CAMPAIGN { 7 } else { 331 };
     for (seed, (name, machine)) in (0_u64..).zip(machines.iter().step_by(step)) {
         // Not every stack is a machine that can be built.
         let Ok(points) = fault_points(machine) else { continue };
@@ -224,7 +224,7 @@ fn a_lost_hand_over_hangs_without_a_timeout_and_ends_in_a_named_one_with_it() {
 fn a_class_follows_from_the_signals_and_the_oracle_of_the_run() {
     let machines = machines();
     let (mut seen, mut runs) = (std::collections::BTreeMap::new(), 0);
-    for (seed, (name, machine)) in (0_u64..).zip(machines.iter().step_by(61)) {
+    for (seed, (name, machine)) in (0_u64..).zip(machines.iter().step_by(if CAMPAIGN { 61 } else { 122 })) {
         // Not every stack is a machine that can be built.
         let Ok(points) = fault_points(machine) else { continue };
         let units = outline(machine).unwrap().units;

@@ -159,7 +159,7 @@ fn chosen(name: &str, sets: &[&str]) -> Vec<String> {
         }
     }
     let mut complaints = Vec::new();
-    for text in texts.into_iter().step_by(if CAMPAIGN { 1 } else { 4 }) {
+    for text in texts.into_iter().step_by(if CAMPAIGN { 1 } else { 7 }) {
         let injections = [text.parse::<InjectionArgument>().unwrap().0];
         let both = catch_unwind(AssertUnwindSafe(|| {
             [DataMode::Exact, DataMode::None].map(|data| run(&machine, Memory::Pinned, data, &injections))

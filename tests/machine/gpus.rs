@@ -62,7 +62,7 @@ fn alone(machine: &MachineSpec, copies: &[Asked], gpu: usize, sessions: u64) -> 
 }
 
 fn cases() -> Config {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 

@@ -217,7 +217,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 #[test]
 fn any_program_runs_the_same_however_it_is_simulated_delivers_its_copies_and_keeps_its_streams_in_order() {
-    let cases_run = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let cases_run = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
     let config = Config { cases: cases_run, failure_persistence: None, ..Config::default() };
     if let Err(error) = TestRunner::new(config).run(&cases(), |case| check(&case)) {
         panic!("{error}");

@@ -161,7 +161,7 @@ fn accounts(outcome: &Outcome) -> String {
 }
 
 fn cases() -> Config {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 

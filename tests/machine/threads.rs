@@ -70,7 +70,7 @@ pub(super) fn difference(one: &str, other: &str) -> Option<String> {
 }
 
 pub(super) fn cases() -> Config {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 

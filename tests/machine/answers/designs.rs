@@ -17,7 +17,7 @@ fn what_limits_shipped_designs_is_what_gains_most_by_brute_force() {
     let (mut tally, mut least) = (Tally::default(), 0);
     for machine in machines {
         let designs = explore::shipped(&Layers::new(*machine), Memory::Pinned).unwrap().0;
-        for candidate in designs.into_iter().step_by(part(1, 3, 12)) {
+        for candidate in designs.into_iter().step_by(part(1, 3, 24)) {
             for direction in [Direction::H2d, Direction::D2h] {
                 for bytes in sizes {
                     let what = format!("{machine} {} {direction:?} {bytes}", candidate.name);

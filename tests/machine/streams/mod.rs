@@ -146,7 +146,7 @@ fn asks() -> impl Strategy<Value = Ask> {
 
 #[test]
 fn both_kernels_and_any_order_of_ticks_give_the_same_events() {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let scripts = prop::collection::vec((0u64..20_000, 0u32..4, asks()), 1..20);
     let machines = prop::sample::select(vec![

@@ -128,7 +128,7 @@ fn figures(outcome: &Outcome) -> String {
 
 #[test]
 fn programs_run_the_same_on_both_kernels_in_any_order_with_and_without_data() {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let programs = prop::collection::vec((0u32..3, parts()), 1..9);
     let machines = prop::sample::select(vec![

@@ -159,7 +159,7 @@ fn each_number_of_each_machine_that_runs_is_varied_there_or_said_not_to_be() {
 fn what_a_design_overrides_swings_in_the_design_by_what_setting_it_gives() {
     let design = "direct-in-place+overlap+serial-ghash";
     let mut question = question(&[design], 0);
-    question.workload.copies = sized(&["h2d:4MiB".parse::<CopyArgument>().unwrap()], None).unwrap();
+    question.workload.copies = sized(&["h2d:1MiB".parse::<CopyArgument>().unwrap()], None).unwrap();
     let answer = ask(&question, 2);
     let product = |swing: &&Swing| swing.range.path == "engine.ghash.multiplier.product";
     let own = |swing: &&Swing| swing.range.of == [design];
