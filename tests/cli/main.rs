@@ -13,6 +13,8 @@ mod engines;
 mod example;
 mod faults;
 mod files;
+#[path = "../campaigns/headlines.rs"]
+mod headlines;
 mod hostile;
 mod input;
 mod inside;
