@@ -2,11 +2,9 @@
 //!
 //! `SEALSIM_CASES` sets the number of random machines.
 
+use super::threads::cases;
 use crate::common::{QUICK, copy, machine, request, run};
-use proptest::{
-    prelude::*,
-    test_runner::{Config, TestRunner},
-};
+use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},
@@ -59,11 +57,6 @@ fn alone(machine: &MachineSpec, copies: &[Asked], gpu: usize, sessions: u64) -> 
     machine.memory.llc.0 /= sessions;
     let own: Vec<_> = copies.iter().filter(|one| one.gpu == gpu).map(|one| Asked { gpu: 0, ..*one }).collect();
     dates(&run(&machine, of(&own, DataMode::Exact, Kernel::Skip, Order::Ascending)).unwrap())
-}
-
-fn cases() -> Config {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    Config { cases, failure_persistence: None, ..Config::default() }
 }
 
 #[test]

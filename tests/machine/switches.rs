@@ -2,11 +2,9 @@
 //!
 //! `SEALSIM_CASES` sets the number of random machines.
 
+use super::threads::cases;
 use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
-use proptest::{
-    prelude::*,
-    test_runner::{Config, TestRunner},
-};
+use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -158,11 +156,6 @@ fn trees() -> impl Strategy<Value = Tree> {
 /// What each unit was, and for how long.
 fn accounts(outcome: &Outcome) -> String {
     format!("{:?}", outcome.units)
-}
-
-fn cases() -> Config {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    Config { cases, failure_persistence: None, ..Config::default() }
 }
 
 /// Copies with bytes that follow from their place, and what arrives of them.
