@@ -163,9 +163,11 @@ fn row(name: &str, ranks: usize, cap: &str) -> String {
     let (of_ranks, of_cap) = (format!("ranks={ranks}"), format!("bucket_cap={cap}"));
     let first = if cap == "4 KiB" { "first_bucket=4 KiB" } else { "first_bucket=1 MiB" };
     let settings = [of_ranks.as_str(), &of_cap, first];
-    let mut row = format!("{name},{ranks},{cap},{}", calls(&with_parameters(name, &settings)).len());
+    let workload = with_parameters(name, &settings);
+    let of = |design| end(&workload, "generic-16gpu", design);
+    let (off, mut row) = (of("off+plain"), format!("{name},{ranks},{cap},{}", calls(&workload).len()));
     for design in ["staged", "direct", "direct+verify-bound", "link"] {
-        let _ = write!(row, ",{:.2}", slowdown(name, design, &settings));
+        let _ = write!(row, ",{:.2}", of(design) / off);
     }
     row + "\n"
 }

@@ -254,14 +254,14 @@ fn loops_go_on_as_they_do() {
 
 #[test]
 fn what_comes_before_a_loop_and_behind_it_is_sampled_beside_it() {
-    let text = "operations = [{ op = \"copy\", direction = \"h2d\", size = \"1 GiB\", stream = \"a\" }, { op = \"sync\" },\
-        { op = \"repeat\", count = 1000, operations = [\
+    let text = "operations = [{ op = \"copy\", direction = \"h2d\", size = \"512 MiB\", stream = \"a\" }, { op = \"sync\" },\
+        { op = \"repeat\", count = 500, operations = [\
         { op = \"copy\", direction = \"h2d\", size = \"256 KiB\", stream = \"a\", buffer = \"in\" },\
         { op = \"kernel\", duration = \"20 us\", stream = \"a\" } ] }, { op = \"sync\" },\
-        { op = \"copy\", direction = \"d2h\", size = \"768 MiB\", stream = \"a\" }, { op = \"sync\" }]";
+        { op = \"copy\", direction = \"d2h\", size = \"384 MiB\", stream = \"a\" }, { op = \"sync\" }]";
     let file = WorkloadFile::parse("test", text.to_owned()).unwrap();
     let work = Workload { steps: Some(file.steps), ..copies(sized(&file.copies, None).unwrap()) };
-    let found = verdict(&machine("h100-nvl-tdx", None).unwrap(), &work, Sample::Most(NonZero::new(64).unwrap()))
+    let found = verdict(&machine("h100-nvl-tdx", None).unwrap(), &work, Sample::Most(NonZero::new(32).unwrap()))
         .expect("sampled");
     println!("{}", found.row());
     found.assert_earned("a loop between two copies");

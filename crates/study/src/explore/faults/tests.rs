@@ -57,7 +57,7 @@ fn on_a_machine_that_seals_each_class_has_its_signal() {
 /// The example of a burst that is lost behind the engine: its tag is right, its semaphore comes, and 512 B are missing.
 #[test]
 fn what_only_the_oracle_sees_is_silent_and_never_detected() {
-    let question = Question { most: 1, ..question("h100-nvl-tdx", &[], &["h2d:64KiB", "d2h:64KiB"], 400) };
+    let question = Question { most: 1, ..question("h100-nvl-tdx", &[], &["h2d:64KiB", "d2h:64KiB"], 200) };
     let campaign = go(&question);
     let silent = campaign.sets.iter().filter(|set| set.class == Some(FaultClass::Silent));
     let (mut seen, mut lost) = (0, 0);
