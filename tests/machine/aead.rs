@@ -39,8 +39,7 @@ fn what_is_copied_arrives_bit_for_bit_and_both_ends_make_the_same_tags() {
             }
             let machine = designed(&[design], more);
             // Tags and buffers are those of either memory.
-            let both = more.iter().all(|set| set.starts_with("cipher"));
-            let pageable = both.then_some(Memory::Pageable);
+            let pageable = more.iter().all(|set| set.starts_with("cipher")).then_some(Memory::Pageable);
             let ways = |memory| [(Direction::H2d, memory), (Direction::D2h, memory)];
             for (direction, memory) in [Memory::Pinned].into_iter().chain(pageable).flat_map(ways) {
                 let (bytes, sink) = ((3 << 20) - 13, Delivered::default());

@@ -148,8 +148,7 @@ fn without_the_profilers_time_an_eager_step_as_a_graph_is_near_the_measured_grap
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// By hand: a step that the host decides is what it does and what it waits for at the end; the share of the first is what is left. Kernels are longer than
-    /// launches, which would keep them apart (docs/replay.md).
+    /// By hand: a step that the host decides is what it does and what it waits for at the end; the share of the first is left. Kernels outlast launches.
     #[test]
     fn a_step_takes_what_it_is_said_to_where_the_host_can_be_that_much_faster(
         (host, kernel, launches, share) in (50_u64..500, 5_u64..20, 1_u64..30, 0.0_f64..1.0),
