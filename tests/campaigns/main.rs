@@ -22,6 +22,8 @@ mod golden_runs;
 #[path = "../workloads/guessed.rs"]
 mod guessed;
 mod headlines;
+#[path = "../cli/headlines.rs"]
+mod ledger;
 #[path = "../machine/lockstep.rs"]
 mod lockstep;
 mod new_machine;

@@ -455,9 +455,8 @@ fn every_listed_machine_can_be_described_and_every_design_laid_over_it() {
     let others = ["engine", "aead", "workload"].map(|kind| names(kind).len());
     assert_eq!(machines.len() + designs.len() + others.iter().sum::<usize>(), rows.len());
     assert!(machines.contains(&"h100-nvl-tdx".to_owned()) && designs.contains(&"hold".to_owned()));
-    for (number, machine) in machines.iter().enumerate() {
-        // The machine that most designs are about, and a third of them on each of the others.
-        for design in designs.iter().skip(number % 3).step_by(if machine == "h100-nvl-tdx" { 1 } else { 3 }) {
+    for machine in &machines {
+        for design in &designs {
             let output = sealsim(folder.path(), &["describe", machine, "--design", design]);
             if machine == "generic-16gpu" && design.starts_with("ide") {
                 let said = flat(&output.stderr);

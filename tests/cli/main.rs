@@ -13,7 +13,6 @@ mod engines;
 mod example;
 mod faults;
 mod files;
-#[path = "../campaigns/headlines.rs"]
 mod headlines;
 mod hostile;
 mod input;

@@ -69,7 +69,7 @@ fn what_takes_longer_lies_at_the_unit_whose_parameter_is_worse() {
         let ways = [Direction::H2d, Direction::D2h];
         for (direction, bytes) in ways.into_iter().flat_map(|way| SIZES.map(|bytes| (way, bytes))) {
             let (end, before) = path(&machine, direction, bytes).unwrap();
-            for parameter in machine.parameters.iter().skip(tried % 3).step_by(3) {
+            for parameter in machine.parameters.iter().skip(tried % 2).step_by(2) {
                 let Some(value) = worse(parameter) else { continue };
                 let Ok(slow) = machine.with(&[format!("{}={value}", parameter.path)]) else { continue };
                 let Some((later, after)) = path(&slow, direction, bytes) else { continue };
@@ -91,5 +91,5 @@ fn what_takes_longer_lies_at_the_unit_whose_parameter_is_worse() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(tried > 130, "{tried}");
+    assert!(tried > 200, "{tried}");
 }

@@ -67,7 +67,7 @@ crate::units::named! {
 
 impl Part {
     /// The part that a kind of table measures.
-    fn of(kind: &str) -> Self {
+    pub(super) fn of(kind: &str) -> Self {
         match kind {
             "sm_kernels" => Self::Sms,
             "collectives" => Self::Collectives,
