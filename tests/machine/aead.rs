@@ -38,12 +38,8 @@ fn what_is_copied_arrives_bit_for_bit_and_both_ends_make_the_same_tags() {
                 continue;
             }
             let machine = designed(&[design], more);
-            for (direction, memory) in [
-                (Direction::H2d, Memory::Pinned),
-                (Direction::D2h, Memory::Pinned),
-                (Direction::H2d, Memory::Pageable),
-                (Direction::D2h, Memory::Pageable),
-            ] {
+            let ways = |memory| [(Direction::H2d, memory), (Direction::D2h, memory)];
+            for (direction, memory) in [Memory::Pinned, Memory::Pageable].into_iter().flat_map(ways) {
                 let (bytes, sink) = ((3 << 20) - 13, Delivered::default());
                 let mut exact = copy(direction, bytes, memory);
                 exact.sink = Some(Box::new(sink.clone()));
