@@ -2,7 +2,7 @@
 //! default.
 //!
 //! Times on a shared machine mean little, ratios within one run do: after Criterion's own figures a table gives the medians of
-//! interleaved rounds. `cargo bench --bench speed`; `-- --table` prints the table alone.
+//! interleaved rounds. `cargo bench -p sealsim-benches --bench speed`; `-- --table` prints the table alone.
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! What a point of a sweep costs: time per point and core, and memory at 1,000 and at 10,000 points.
 //!
-//! Copies of 1 MiB without bytes, on as many threads as this computer has cores. `cargo bench --bench sweep`.
+//! Copies of 1 MiB without bytes, on as many threads as this computer has cores. `cargo bench -p sealsim-benches --bench sweep`.
 
 mod common;
 

@@ -15,10 +15,9 @@ pub struct Yardstick {
 impl Yardstick {
     /// Builds and starts it.
     pub fn start() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into).join("yardstick");
-        let manifest = root.join("benches/yardstick/Cargo.toml");
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| here.join("../target"), Into::into);
+        let (target, manifest) = (target.join("yardstick"), here.join("yardstick/Cargo.toml"));
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]).arg(manifest);
         assert!(build.arg("--target-dir").arg(&target).status().expect("cargo").success(), "the yardstick is built");

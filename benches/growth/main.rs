@@ -1,9 +1,9 @@
 //! How host time and peak memory grow with the size of a copy, with GPUs, with streams and with the points of a study.
 //!
 //! ```text
-//! cargo bench --bench growth                 # prints the tables
-//! cargo bench --bench growth -- docs         # and draws docs/growth-size.svg and its like
-//! cargo bench --bench growth -- docs gpus    # one question alone
+//! cargo bench -p sealsim-benches --bench growth                    # prints the tables
+//! cargo bench -p sealsim-benches --bench growth -- ../docs         # and draws docs/growth-size.svg and its like
+//! cargo bench -p sealsim-benches --bench growth -- ../docs gpus    # one question alone
 //! ```
 //!
 //! Each point runs in a process of its own, so that its peak memory is its own; points are interleaved, and medians of rounds taken.

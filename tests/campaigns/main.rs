@@ -40,6 +40,7 @@ mod sampling;
 #[path = "../workloads/shared.rs"]
 #[allow(dead_code, reason = "`workloads` uses the rest")]
 mod shared;
+mod swaps;
 mod tenants;
 mod threat;
 mod validation;

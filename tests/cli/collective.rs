@@ -84,6 +84,7 @@ fn every_listed_fault_is_taken() {
 }
 
 #[test]
+#[ignore = "of a document: .ci/run"]
 fn the_documents_table_is_what_comes_out() {
     let document = include_str!("../../docs/fabric.md");
     let (_, command) = document.split_once("\n$ sealsim collective ").expect("a command");

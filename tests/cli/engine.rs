@@ -164,6 +164,7 @@ fn aes_gcm_siv_seals_in_two_passes_through_a_buffer_and_opens_in_one() {
 }
 
 #[test]
+#[ignore = "of a document: .ci/run"]
 fn the_cycles_in_the_document_are_those_of_the_engines() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/engine.md")).expect("the document");
     let (_, table) = text.split_once("| engine | 256 B | 4 KiB | 1 MiB | needs |").expect("the table");

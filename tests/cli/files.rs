@@ -112,14 +112,15 @@ fn what_is_written_as_a_run_goes_is_whole_or_not_there() {
     let folder = folder();
     for flag in STREAMED {
         for (target, trap) in [("out", ""), ("out", "trap '' XFSZ; "), ("new", "")] {
-            let line = format!("{trap}ulimit -f 8; exec \"$0\" run {MACHINE} --copy h2d:256KiB {flag} {target}");
+            let line =
+                format!("{trap}ulimit -f 8; exec \"$0\" run {MACHINE} --copy h2d:256KiB --what-if 0 {flag} {target}");
             let output = bash(folder.path(), &line);
             assert_eq!(output.status.code(), Some(4), "{flag}: {}", message(&output));
             assert!(message(&output).contains(&format!("{target}: File too large")), "{}", message(&output));
             assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old", "{flag}");
             assert_eq!(names(folder.path()), ["out"], "{flag}");
         }
-        let whole = run(folder.path(), &["--copy", "h2d:256KiB", flag, "whole"]);
+        let whole = run(folder.path(), &["--copy", "h2d:256KiB", "--what-if", "0", flag, "whole"]);
         assert_eq!(whole.status.code(), Some(0), "{flag}: {}", message(&whole));
         assert!(fs::metadata(folder.path().join("whole")).unwrap().len() > 8 << 10, "{flag}");
         fs::remove_file(folder.path().join("whole")).unwrap();

@@ -63,8 +63,9 @@ fn the_registers_of_a_message_that_is_not_there_are_missed_aloud() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.fst").display().to_string();
     let run = |message: &str, more: &[&str]| {
-        let fixed = ["run", "h100-nvl-tdx", "--copy", "h2d:3000000", "--waves", &file, "--waves-message", message];
-        let printed = sealsim(&[&fixed, more].concat());
+        let copy = ["run", "h100-nvl-tdx", "--copy", "h2d:3000000", "--what-if", "0"];
+        let waves = ["--waves", &file, "--waves-message", message];
+        let printed = sealsim(&[&copy[..], &waves, more].concat());
         (printed.status, printed.stderr, fs::metadata(&file).map_or(0, |file| file.len()))
     };
     let (status, said, with) = run("2", &[]);
@@ -102,7 +103,8 @@ fn a_full_disk_ends_the_run_with_its_name() {
 /// A manifest of a run.
 fn manifest(folder: &Path, name: &str, more: &[&str]) -> String {
     let file = folder.join(name).display().to_string();
-    let made = sealsim(&[&["run", "h100-nvl-tdx", "--data", "none", "--manifest", &file], more].concat());
+    let made =
+        sealsim(&[&["run", "h100-nvl-tdx", "--data", "none", "--what-if", "0", "--manifest", &file], more].concat());
     assert_eq!(made.status, 0, "{}", made.stderr);
     file
 }

@@ -61,7 +61,8 @@ fn every_verb_takes_the_same_options() {
 fn designs_are_stacked_by_plus_and_where_help_says_so_by_repetition() {
     let run = |designs: &[&str]| {
         let designs: Vec<_> = designs.iter().flat_map(|design| ["--design", design]).collect();
-        let run = json(&[&["run", "h100-nvl-tdx", "--copy", "h2d:256KiB", "--data", "none"], &designs[..]].concat());
+        let copy = ["run", "h100-nvl-tdx", "--copy", "h2d:256KiB", "--data", "none", "--what-if", "0"];
+        let run = json(&[&copy, &designs[..]].concat());
         (run["config_digest"].clone(), run["event_digest"].clone())
     };
     let joined = run(&["direct+overlap+parallel-auth"]);
@@ -86,7 +87,7 @@ fn what_is_explained_may_be_named_as_for_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("run.json").display().to_string();
     let machine = ["h100-nvl-tdx", "--design", "direct", "--set", "link.lanes=8", "--copy", "h2d:256KiB"];
-    json(&[&["run"], &machine[..], &["--manifest", &manifest]].concat());
+    json(&[&["run", "--what-if", "0", "--manifest", &manifest], &machine[..]].concat());
     assert_eq!(json(&[&["explain"], &machine[..]].concat()), json(&["explain", &manifest]));
     let (status, _, stderr) = sealsim(&["explain", &manifest, "--design", "direct"]);
     assert!(status == 2 && stderr.contains("a manifest has one already"), "{stderr}");
@@ -157,7 +158,8 @@ fn a_study_takes_what_lies_over_it() {
     let run = |more: &[&str]| {
         [8, 16].map(|lanes| {
             let lanes = format!("link.lanes={lanes}");
-            let run = json(&[&["run", "h100-nvl-tdx", "--data", "none", "--set", &lanes], more].concat());
+            let own = ["run", "h100-nvl-tdx", "--data", "none", "--what-if", "0", "--set", &lanes];
+            let run = json(&[&own, more].concat());
             run["simulated_ps"].as_u64().unwrap()
         })
     };

@@ -126,7 +126,7 @@ fn an_imported_profile_runs() {
     let file = folder.path().join("job.toml");
     fs::write(&file, text(&sealsim(&["import", "validation/traces/a100-alexnet.json.gz"]))).unwrap();
     let path = file.display().to_string();
-    let run = ["run", "h100-nvl-tdx", "--workload", &path, "--data", "none", "--format", "json"];
+    let run = ["run", "h100-nvl-tdx", "--workload", &path, "--data", "none", "--what-if", "0", "--format", "json"];
     let json: Json = serde_json::from_str(&text(&sealsim(&run))).unwrap();
     assert_eq!(json["copies"].as_array().unwrap().len(), 16);
 }
@@ -138,7 +138,8 @@ fn a_cost_table_has_a_row_for_each_case_and_agrees_with_run() {
     assert_eq!(rows[0].join(","), "mode,direction,memory,bytes,concurrency,latency_ns,makespan_ns,gb_per_s");
     assert_eq!(rows.len(), 1 + 2 * 2 * 2 * 2 * 2);
     let row = rows.iter().find(|row| row[..5] == ["cc", "h2d", "pinned", "1048576", "1"]).unwrap();
-    let run = text(&sealsim(&["run", "h100-nvl-tdx", "--copy", "h2d:1MiB", "--data", "none", "--format", "json"]));
+    let copy = ["run", "h100-nvl-tdx", "--copy", "h2d:1MiB", "--data", "none", "--what-if", "0", "--format", "json"];
+    let run = text(&sealsim(&copy));
     let json: Json = serde_json::from_str(&run).unwrap();
     let rate = json["copies"][0]["gb_per_s"].as_f64().unwrap();
     assert!((row[7].parse::<f64>().unwrap() / rate - 1.0).abs() < 1e-3, "{row:?} against {rate}");

@@ -267,7 +267,7 @@ impl Choices {
 fn capture(more: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.pcapng").display().to_string();
-    let output = sealsim(&[&["run", "h100-nvl-tdx", "--capture", &file], more].concat(), b"");
+    let output = sealsim(&[&["run", "h100-nvl-tdx", "--what-if", "0", "--capture", &file], more].concat(), b"");
     assert_eq!(output.status.code(), Some(0), "{more:?}: {}", text(&output.stderr));
     packets(&std::fs::read(&file).unwrap())
 }

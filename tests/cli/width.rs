@@ -75,7 +75,7 @@ fn a_first_screen_of_a_run_answers_in_thirty_lines() {
     first_and_all(&digests, "event digest");
     let fast = ["run", "hgx-h100-8gpu", "--copy=gpu7:h2d:1MiB:pageable", "--data", "none"];
     first_and_all(&fast.into_iter().chain(many).collect::<Vec<_>>(), "event digest");
-    first_and_all(&["run", "--workload", "upload-compute-download", "--data", "none"], "event digest");
+    first_and_all(&["run", "--workload", "vllm-kv-swap", "--data", "none"], "event digest");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn first_screens_of_the_other_verbs_answer_in_thirty_lines() {
         assert!(first_and_all(&about, "varied one at a time").lines().nth(2).is_some_and(|line| line.contains('?')));
     }
     for designs in [&[][..], &["--design", "staged", "--design", "link", "--design", "pad-ahead"]] {
-        let sizes = ["collective", "hgx-h100-8gpu", "--size", "4KiB,64KiB,1MiB", "--ranks", "2,4,8"];
+        let sizes = ["collective", "hgx-h100-8gpu", "--size", "4KiB,16KiB,64KiB", "--ranks", "2,4,8"];
         assert!(first_and_all(&[&sizes[..], designs].concat(), "nccl-tests").contains(" x as long as off"));
     }
     for machine in ["h100-nvl-tdx", "a100-off", "generic-16gpu", "hgx-h100-8gpu"] {

@@ -16,9 +16,13 @@ pub struct Pattern(pub u64);
 
 impl PayloadSource for Pattern {
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        for (place, byte) in into.iter_mut().enumerate() {
-            let word = ((offset + place as u64) / 8) ^ self.0;
-            *byte = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * ((offset + place as u64) % 8))) as u8;
+        let (mut at, mut rest) = (offset, into);
+        while !rest.is_empty() {
+            let word = ((at / 8) ^ self.0).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+            let own = &word[(at % 8) as usize..];
+            let (now, later) = rest.split_at_mut(own.len().min(rest.len()));
+            now.copy_from_slice(&own[..now.len()]);
+            (at, rest) = (at + now.len() as u64, later);
         }
         Ok(())
     }
@@ -80,13 +84,14 @@ impl Delivered {
 
     /// Whether they leave the first `bytes` bytes as `source` has them, whatever lay there in between.
     pub fn leave(&self, source: &mut dyn PayloadSource, bytes: u64) -> bool {
-        let mut left = vec![None; bytes as usize];
+        let [mut left, mut written, mut expected] = [(); 3].map(|()| vec![0_u8; bytes as usize]);
         for (offset, piece) in self.0.borrow().iter() {
-            let place = left.iter_mut().skip(*offset as usize);
-            place.zip(piece).for_each(|(place, &byte)| *place = Some(byte));
+            let start = (*offset).min(bytes) as usize;
+            let end = left.len().min(start + piece.len());
+            left[start..end].copy_from_slice(&piece[..end - start]);
+            written[start..end].fill(1);
         }
-        let mut expected = vec![0; bytes as usize];
-        source.read(0, &mut expected).is_ok() && left.into_iter().eq(expected.into_iter().map(Some))
+        source.read(0, &mut expected).is_ok() && left == expected && !written.contains(&0)
     }
 
     /// Whether the pieces cover the first `bytes` bytes once each.

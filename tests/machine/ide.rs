@@ -149,7 +149,8 @@ fn only_a_link_with_ide_can_break_it() {
 }
 
 #[test]
-fn the_figures_of_the_documentation_are_still_what_they_say() {
+#[ignore = "of a document: .ci/run"]
+fn the_figures_of_the_document_are_still_what_they_say() {
     for (machine, name, h2d, d2h) in [
         ("h100-nvl-tdx", "ide", 42.30, 41.20),
         ("h100-nvl-tdx", "ide-8", 40.45, 41.20),

@@ -85,7 +85,7 @@ fn rows((study, text): &(Study, String)) -> (Vec<PointRow>, Vec<Option<Origin>>)
 
 #[test]
 fn rows_of_random_studies_are_those_of_simulations_of_their_own() {
-    let cases: usize = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    let cases: usize = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(500);
     let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let place = tempfile::tempdir().expect("a folder");

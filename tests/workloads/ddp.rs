@@ -190,7 +190,8 @@ fn the_table_of_training_is_what_the_model_gives() {
 }
 
 #[test]
-fn a_row_of_it_is_what_the_model_gives() {
+#[ignore = "of a document: .ci/run"]
+fn a_row_of_the_documents_table_is_what_the_model_gives() {
     let written = std::fs::read_to_string(TABLE).unwrap();
     let row = row("ddp-resnet50", 4, "25 MiB");
     assert!(written.contains(&row), "{TABLE} lacks this row:\n{row}");

@@ -8,7 +8,7 @@
 //! | `ddp` | data-parallel training: weights, buckets, slow-down over GPUs and caps |
 //! | `collectives` | workloads that call collectives: counts, bytes, and what they are for |
 //! | `fastrack` | for which ratios of compute to copies the published ranges come out, step by step |
-//! | `guessed` | swaps that are sealed before they are asked for, and tensors with one tag each |
+//! | `guessed` | swaps that are sealed before they are asked for |
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
 //! | `table` | the tables of workloads and designs |

@@ -121,6 +121,7 @@ fn go(netlist: &mut Netlist, kernel: Kernel, order: Order) -> Result<Run, Simula
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn both_kernels_and_any_order_give_the_same_run(
         stages in prop::collection::vec((1u64..40, 1u64..9, 1usize..4), 1..100),
