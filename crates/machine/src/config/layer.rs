@@ -34,7 +34,6 @@ pub(super) struct Stated {
 }
 
 impl Layer {
-    /// Reads a file's text.
     pub fn read(source: Arc<Source>) -> Result<Self, Refusal> {
         let parsed = DeTable::parse(&source.text).map_err(|error| syntax(&source, &error, 0))?;
         let mut values = Node::from_table(parsed.get_ref(), parsed.span(), &source);

@@ -44,7 +44,6 @@ pub(super) enum Shape {
     Opaque,
 }
 
-/// One field of a table.
 #[derive(Debug)]
 pub(super) struct Field {
     pub name: String,
@@ -123,7 +122,6 @@ impl Shape {
         &SHAPE
     }
 
-    /// The shape of a type.
     pub fn of<T: JsonSchema>() -> Self {
         Self::of_schema(&schemars::schema_for!(T).to_value(), false)
     }
@@ -229,7 +227,6 @@ impl Shape {
         path.split('.').try_fold(self, |shape, key| shape.field(key, None))
     }
 
-    /// Whether it has fields.
     pub const fn is_table(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Union { .. })
     }

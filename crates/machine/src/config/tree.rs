@@ -14,14 +14,12 @@ pub struct Node {
     pub provenance: Option<Provenance>,
 }
 
-/// A key's place and its node.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub key: Option<Place>,
     pub node: Node,
 }
 
-/// A table by key.
 pub type Table = BTreeMap<String, Entry>;
 
 #[derive(Debug, Clone)]
@@ -127,7 +125,6 @@ impl Node {
         })
     }
 
-    /// Reads a parsed document.
     pub fn from_table(table: &DeTable<'_>, span: std::ops::Range<usize>, source: &Arc<Source>) -> Self {
         let mut entries = Table::new();
         for (key, value) in table {
@@ -137,7 +134,6 @@ impl Node {
         Self::new(Value::Table(entries), Some(Place::new(source, span)))
     }
 
-    /// Reads a parsed value.
     pub fn from_value(value: &Spanned<DeValue<'_>>, source: &Arc<Source>) -> Self {
         let read = match value.get_ref() {
             DeValue::Table(table) => return Self::from_table(table, value.span(), source),

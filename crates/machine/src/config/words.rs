@@ -29,7 +29,6 @@ pub fn words(path: &str) -> Option<String> {
     own.map(|_| all.join(" "))
 }
 
-/// The paths of all fields.
 pub fn paths() -> Vec<String> {
     Shape::machine().paths()
 }

@@ -13,7 +13,6 @@ pub struct Seen {
     pub event: Event,
 }
 
-/// Where two runs part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parting {
     pub event: Seen,

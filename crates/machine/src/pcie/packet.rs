@@ -18,7 +18,6 @@ const GPU_ID: u16 = 0x0100;
 /// Stands for a digest over a payload that the run does not carry.
 const NO_DIGEST: [u8; 4] = [0; 4];
 
-/// What a TLP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Read,
@@ -53,7 +52,6 @@ impl Payload {
         Self { memory: Some(Arc::clone(memory)), offset: start as u32, length: (end - start) as u32 }
     }
 
-    /// All of `bytes`.
     pub fn of(bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u32;
         Self { memory: Some(Arc::new(bytes)), offset: 0, length }
@@ -64,7 +62,6 @@ impl Payload {
         Self { memory: None, offset: 0, length: 0 }
     }
 
-    /// A part of this slice.
     #[inline]
     pub fn part(&self, offset: u64, length: u64) -> Self {
         let size = u64::from(self.length);
@@ -135,7 +132,6 @@ pub struct Tlp {
 }
 
 impl Tlp {
-    /// A memory read request.
     pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
         Self {
             kind: Kind::Read,
@@ -172,7 +168,6 @@ impl Tlp {
         GPU_ID.wrapping_add((self.requester as u16) << 8)
     }
 
-    /// Whether it is a completion.
     const fn completes(&self) -> bool {
         matches!(self.kind, Kind::Completion | Kind::Unsupported)
     }

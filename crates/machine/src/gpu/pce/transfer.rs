@@ -171,7 +171,6 @@ impl Transfer {
         }
     }
 
-    /// Whether nothing is left to ask for.
     #[inline]
     pub fn asked_all(&self) -> bool {
         match self.job.kind.reads_host() {
@@ -186,7 +185,6 @@ impl Transfer {
         1 + u64::from(self.first_pass.as_ref().is_some_and(|pass| pass.kept_room.is_none()))
     }
 
-    /// Whether all bytes have passed.
     #[inline]
     pub fn fed_all(&self) -> bool {
         self.fed == self.job.bytes

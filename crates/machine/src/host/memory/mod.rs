@@ -238,7 +238,6 @@ impl HostState {
         self.staging.get(id)
     }
 
-    /// Address of a slot's first byte.
     pub const fn slot_address(&self, id: SlotId) -> u64 {
         self.staging.address(id)
     }

@@ -128,7 +128,6 @@ impl Setup {
         }
     }
 
-    /// The same without confidential computing.
     pub fn plain(plans: &[(Direction, u64, Memory)]) -> Self {
         Self { options: DriverOptions::default(), ..Self::secure(plans) }
     }
@@ -199,6 +198,10 @@ impl Setup {
         let mut mini = self.build();
         let run = mini.run(Kernel::Skip, Ticks::Ascending).unwrap();
         (mini, run)
+    }
+
+    pub fn end(&self) -> u64 {
+        self.go().0.end()
     }
 }
 

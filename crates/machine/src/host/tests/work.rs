@@ -123,8 +123,8 @@ fn a_message_that_the_user_did_not_seal_so_is_found_by_who_opens_it() {
 }
 
 #[test]
-fn what_the_user_sealed_for_the_gpu_stays_sealed_in_staging() {
-    for work in [Reseal, Forward, InPlace] {
+fn nothing_in_staging_is_ever_plaintext_whoever_has_sealed_it() {
+    for work in [Seal, Reseal, Forward, InPlace] {
         let mut setup = Setup::secure(&[(H2d, 1 << 16, Pageable), (D2h, 1 << 16, Pageable)]);
         setup.cipher.work = work;
         let (mini, _) = setup.go();

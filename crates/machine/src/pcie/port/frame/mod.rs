@@ -51,7 +51,6 @@ pub enum Frame {
     },
 }
 
-/// A packet as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PacketBytes {
     /// A TLP: 16 bits of reserved zeros and sequence number, then header, payload, ECRC and LCRC. Payload that the run does not carry is zeros.
@@ -76,7 +75,6 @@ impl Frame {
         Stp { length: length as u16, sequence }.emit()
     }
 
-    /// Frames a TLP with its token.
     #[inline(always)]
     pub(super) const fn tlp(tlp: Tlp, token: [u8; 4]) -> Self {
         Self::Tlp(TlpFrame { token, lcrc: None, header_bit: 0, tlp })
@@ -93,7 +91,6 @@ impl Frame {
 pub(super) enum Refusal {
     /// The token is broken: a framing error.
     Framing,
-    /// The LCRC is wrong.
     Lcrc,
 }
 
