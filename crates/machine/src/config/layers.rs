@@ -337,7 +337,7 @@ fn check_range(node: &Node, stated: &Stated) -> Result<(), Refusal> {
     if low.is_none() && high.is_none() {
         return Ok(());
     }
-    let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
+    let shape = Shape::machine().at(&stated.path);
     let wrong =
         |reason: String| refusal(&Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref());
     let read = |text: &str| match shape {

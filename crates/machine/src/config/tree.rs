@@ -57,10 +57,9 @@ impl Value {
     }
 }
 
-/// The name of a key, and which item it is of an array by that name.
-fn item_of(key: &str) -> (&str, Option<usize>) {
-    let split = key.strip_suffix(']').and_then(|key| key.split_once('['));
-    match split.and_then(|(name, item)| Some((name, item.parse().ok()?))) {
+/// The name of a key, and which item it is of an array by that name, as in `gpu[3]`.
+pub(super) fn item_of(key: &str) -> (&str, Option<&str>) {
+    match key.strip_suffix(']').and_then(|key| key.split_once('[')) {
         Some((name, item)) => (name, Some(item)),
         None => (key, None),
     }
@@ -105,7 +104,7 @@ impl Node {
             let node = &node.table()?.get(key)?.node;
             match (item, &node.value) {
                 (None, _) => Some(node),
-                (Some(item), Value::Array(items)) => items.get(item),
+                (Some(item), Value::Array(items)) => items.get(item.parse::<usize>().ok()?),
                 _ => None,
             }
         })
@@ -119,7 +118,7 @@ impl Node {
             let node = &mut table.get_mut(key)?.node;
             let Some(item) = item else { return Some(node) };
             match &mut node.value {
-                Value::Array(items) => items.get_mut(item),
+                Value::Array(items) => items.get_mut(item.parse::<usize>().ok()?),
                 _ => None,
             }
         })

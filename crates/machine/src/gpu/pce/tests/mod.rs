@@ -144,6 +144,13 @@ impl Bench {
         }
     }
 
+    /// As [`spec`] says, but for a change.
+    fn with(change: impl FnOnce(&mut PceSpec)) -> Self {
+        let mut spec = spec();
+        change(&mut spec);
+        Self::new(spec)
+    }
+
     fn give(&mut self, work: PceWork) {
         self.work.push(self.clock.edge(self.cycle), work);
         self.step();
@@ -229,9 +236,7 @@ fn requests_keep_their_interval_and_no_more_are_outstanding_than_may_be() {
 
 #[test]
 fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
-    let mut spec = spec();
-    spec.copy_engine.outstanding_reads = 2;
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.outstanding_reads = 2);
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(50);
     let reads = bench.reads_sent();
@@ -246,9 +251,7 @@ fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
 
 #[test]
 fn a_read_passes_on_when_all_of_it_has_come() {
-    let mut spec = spec();
-    spec.copy_engine.burst = Bytes(256);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.burst = Bytes(256));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
     let whole = zeros(&bench.sent[0].1.clone());
@@ -263,9 +266,7 @@ fn a_read_passes_on_when_all_of_it_has_come() {
 
 #[test]
 fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
-    let mut spec = spec();
-    spec.copy_engine.read_buffer = Bytes(1024);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.read_buffer = Bytes(1024));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
@@ -280,9 +281,7 @@ fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
 
 #[test]
 fn the_read_buffer_bounds_what_is_asked_for() {
-    let mut spec = spec();
-    spec.copy_engine.read_buffer = Bytes(2 * 512 + 511);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.read_buffer = Bytes(2 * 512 + 511));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(100);
     assert_eq!(bench.reads_sent().len(), 2);
@@ -357,9 +356,7 @@ fn a_message_that_is_opened_when_it_has_arrived_needs_no_room_and_leaves_a_burst
 
 #[test]
 fn a_stored_message_that_is_given_up_leaves_the_engine_to_the_next() {
-    let mut spec = spec();
-    spec.stored = Some(50);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.stored = Some(50));
     bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
     let next = Job { id: 2, source: SOURCE + (1 << 20), ..job(LaunchKind::Open, 1024) };
     bench.give(PceWork::Transfer(next));
@@ -441,9 +438,8 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
 #[test]
 fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one() {
     for ok in [true, false] {
-        let mut spec = spec();
-        (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048));
-        let mut bench = Bench::new(spec);
+        let mut bench =
+            Bench::with(|spec| (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048)));
         bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
         serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
         assert!(bench.landed.is_empty());
@@ -456,9 +452,8 @@ fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one()
 
 #[test]
 fn under_hold_a_message_waits_for_room_in_quarantine() {
-    let mut spec = spec();
-    (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511));
-    let mut bench = Bench::new(spec);
+    let mut bench =
+        Bench::with(|spec| (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511)));
     bench.give(PceWork::Transfer(job(LaunchKind::Open, 1024)));
     bench.give(PceWork::Transfer(Job { id: 2, ..job(LaunchKind::Open, 512) }));
     bench.run_to(100);

@@ -128,12 +128,6 @@ impl DllpFrame {
             None => word_of_dllp(self.repr),
         }
     }
-
-    fn flip(&mut self, seed: u64) -> Flip {
-        let bytes = self.bytes.get_or_insert_with(|| self.repr.emit_with_crc());
-        bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8);
-        Flip::in_passing(seed % 48)
-    }
 }
 
 impl TlpFrame {
@@ -235,7 +229,7 @@ impl Item for Frame {
     fn flip(&mut self, seed: u64) -> Option<Flip> {
         match self {
             Self::Tlp(frame) => Some(frame.flip(seed)),
-            Self::Dllp(frame) => Some(frame.flip(seed)),
+            Self::Dllp(frame) => frame.flip_bit(None, seed.into()),
             Self::Training { .. } => None,
         }
     }
