@@ -88,6 +88,28 @@ impl Payload {
         self.memory.as_ref().map(|m| &m[start..start + self.length as usize])
     }
 
+    /// Appends what came behind it: one slice while they lie side by side in the same memory, a copy otherwise.
+    #[inline(always)]
+    pub fn append(&mut self, next: Self) {
+        if next.is_there() && !self.extend(&next) {
+            self.append_copied(next);
+        }
+    }
+
+    fn append_copied(&mut self, next: Self) {
+        let Some(mine) = self.bytes() else { return *self = next };
+        let behind = next.bytes().unwrap_or_default();
+        let end = self.offset as usize + mine.len();
+        match self.memory.as_mut().and_then(Arc::get_mut) {
+            // Nobody else sees this memory.
+            Some(own) if own.len() == end => {
+                own.extend_from_slice(behind);
+                self.length += next.length;
+            }
+            _ => *self = Self::of([self.bytes().unwrap_or_default(), behind].concat()),
+        }
+    }
+
     /// Appends `next` if it lies right behind this slice in the same memory; says whether it did.
     #[inline]
     pub fn extend(&mut self, next: &Self) -> bool {
@@ -512,6 +534,25 @@ mod tests {
         assert_eq!(slice.bytes().map(<[u8]>::len), Some(12));
         assert_eq!(Payload::slice(&memory, 60, 10).bytes().map(<[u8]>::len), Some(4));
         assert_eq!(Payload::slice(&memory, 100, 10).bytes(), Some(&[][..]));
+    }
+
+    #[test]
+    fn pieces_that_are_appended_come_out_in_their_order_wherever_they_lie() {
+        let memory = Arc::new((0..=255).collect::<Vec<u8>>());
+        for cuts in [[0, 64, 128, 256], [0, 10, 11, 256]] {
+            let mut whole = Payload::none();
+            for pair in cuts.windows(2) {
+                whole.append(Payload::slice(&memory, pair[0], pair[1] - pair[0]));
+            }
+            assert_eq!((whole.length(), whole.bytes()), (256, Some(&memory[..])));
+        }
+        let mut whole = Payload::none();
+        for piece in
+            [Payload::slice(&memory, 7, 2), Payload::of(vec![2; 3]), Payload::none(), Payload::slice(&memory, 9, 2)]
+        {
+            whole.append(piece);
+        }
+        assert_eq!((whole.length(), whole.bytes()), (7, Some(&[7, 8, 2, 2, 2, 9, 10][..])));
     }
 
     #[test]

@@ -40,7 +40,6 @@
 
 mod answers;
 mod aside;
-mod assembly;
 mod device;
 mod engine;
 mod errors;

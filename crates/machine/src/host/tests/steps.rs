@@ -2,7 +2,7 @@
 
 use super::{
     super::{spec::InFlightSpec, *},
-    machine::Setup,
+    machine::{Setup, cpu},
 };
 use crate::{
     stream::{Computation, PushWork, Semaphore, StreamTask},
@@ -156,13 +156,7 @@ fn kernels_and_events_go_to_their_streams_in_host_order() {
 
 #[test]
 fn programs_that_name_what_is_not_there_are_refused() {
-    let build = |program: Vec<Step>| {
-        let setup = Setup { program, ..Setup::plain(&[(H2d, 100, Pinned)]) };
-        let clock = crate::sim::Clock::new(crate::units::Frequency(1_000_000_000)).unwrap();
-        let never = || Box::new(super::data::Counter { direction: 1, last: 0, limit: 0 });
-        let nonces = NonceStreams { seal: never(), open: never() };
-        Driver::new(&setup.driver, &setup.staging, setup.options, clock, setup.plans, setup.program, nonces).err()
-    };
+    let build = |program| Setup { program, ..Setup::plain(&[(H2d, 100, Pinned)]) }.new_driver(cpu()).err();
     assert_eq!(build(vec![copy(0, 0)]), None);
     assert_eq!(build(vec![copy(0, 1)]), Some(HostError::NoCopy { step: 0, copy: 1 }));
     assert_eq!(build(vec![copy(0, 0), copy(0, 0)]), Some(HostError::MadeAgain { copy: 0, times: 2 }));
