@@ -2,6 +2,27 @@
 
 pub use sealsim_kernel::*;
 
+/// Items of which a word in the event digest says all, but for the message that they are about.
+macro_rules! items {
+    ($($item:ty: |$it:ident| $word:expr $(, message $message:expr)?;)*) => {$(
+        impl $crate::sim::Item for $item {
+            $(const SELECTORS: $crate::sim::Selectors =
+                $crate::sim::Selectors { messages: true, ..$crate::sim::Selectors::NONE };
+
+            fn message(&self) -> Option<u64> {
+                let $it = self;
+                Some($message)
+            })?
+
+            fn event_key(&self) -> u64 {
+                let $it = self;
+                $word
+            }
+        }
+    )*};
+}
+pub(crate) use items;
+
 macro_rules! stalls {
     ($($stall:ident $name:literal $meaning:literal)*) => {
         /// What a unit that could work is waiting for: every cycle of every unit is busy, idle or one of these.

@@ -14,3 +14,11 @@ pub struct Fixed {
     /// What it is, and why it is no parameter.
     pub why: &'static str,
 }
+
+/// Rows of [`Fixed`]: name, value, unit, why.
+#[macro_export]
+macro_rules! fixed {
+    ($($name:literal $value:expr, $unit:literal, $why:literal;)*) => {
+        &[$($crate::Fixed { name: $name, value: $value as u64, unit: $unit, why: $why }),*]
+    };
+}

@@ -80,19 +80,15 @@ mod tests {
 
     #[test]
     fn another_host_keeps_what_was_assumed_and_the_same_board_what_was_cut_there() {
-        let with = |settings: &[&str]| {
-            let layers = Layers::new("h100-nvl-tdx");
-            settings.iter().fold(layers, |layers, setting| layers.set(*setting)).resolve().unwrap()
-        };
         let [own, same, host, board] =
-            [&[][..], &["cpu.clock=2100 MHz"], &["cpu.clock=3 GHz"], &["hbm.read_rate=1908B/cycle"]].map(with);
+            [&[][..], &["cpu.clock=2100 MHz"], &["cpu.clock=3 GHz"], &["hbm.read_rate=1908B/cycle"]].map(Layers::h100);
         let call = [Some("500 cycles"), Some("4300 cycles")];
         assert_eq!(range(&same, "driver.call"), range(&own, "driver.call"));
         assert_eq!((range(&host, "driver.call"), range(&board, "driver.call")), (call, range(&own, "driver.call")));
         assert_eq!(range(&host, "hbm.read_latency"), range(&own, "hbm.read_latency"));
         assert_eq!(range(&board, "hbm.read_latency"), [Some("200 cycles"), Some("1200 cycles")]);
         // A value of a user's own has no range, and a manifest's is as it was.
-        assert_eq!(range(&with(&["driver.call=2000 cycles"]), "driver.call"), [None, None]);
+        assert_eq!(range(&Layers::h100(&["driver.call=2000 cycles"]), "driver.call"), [None, None]);
         assert_eq!(Resolved::from_value(&own.to_value()).unwrap().parameters, own.parameters);
     }
 }

@@ -35,7 +35,6 @@ impl Document {
         self.fill(&self.parse(&Source::new(name, text.to_owned()))?)
     }
 
-    /// Its tree.
     pub fn parse(&self, source: &Arc<Source>) -> Result<Node, Refusal> {
         let parsed = DeTable::parse(&source.text).map_err(|error| {
             self.refused("syntax", format!("not TOML: {}", error.message()))
@@ -91,13 +90,11 @@ fn short(text: &str) -> Cow<'_, str> {
 }
 
 impl Document {
-    /// What a table is.
     fn what(&self, path: &str, variant: Tagged<'_>) -> String {
         let of = |field: &str| self.tables.iter().find(|(name, _)| *name == field).map(|(_, what)| (*what).to_owned());
         variant.map(|(_, name)| format!("a {name}")).or_else(|| of(key(path))).unwrap_or_else(|| format!("`{path}`"))
     }
 
-    /// How a field is written.
     fn example(&self, field: &str, shape: &Shape) -> String {
         if let Some((_, example)) = self.examples.iter().find(|(name, _)| *name == field) {
             return (*example).to_owned();

@@ -21,55 +21,38 @@ fn sentence(text: &impl ToString) -> String {
 /// The ways in which a configuration can be wrong.
 #[derive(Debug, Error)]
 pub(super) enum Wrong {
-    /// There is no such file, nor such a name among the shipped ones.
     #[error("no configuration `{}`: it is neither a file nor the name of a shipped one", short(name))]
     NotFound { name: String },
-    /// Designs joined by `+`, with none on one side of it.
     #[error("`{}`: a design is missing beside `+`", short(text))]
     Joined { text: String },
-    /// A file that cannot be read, or is no text of a fit length.
     #[error("{0}")]
     Unreadable(ReadError),
-    /// A file with nothing in it.
     #[error("{} is empty, not a configuration", short(path))]
     Empty { path: String },
-    /// Not TOML.
     #[error("not TOML: {}", sentence(message))]
     Syntax { message: String },
-    /// Files that extend each other in a circle.
     #[error("`extends` runs in a circle: {}", sentence(chain))]
     Cycle { chain: String },
-    /// Files that extend each other without an end.
     #[error("`extends` leads through more than {most} files")]
     Deep { most: usize },
-    /// A field that does not exist.
     #[error("there is no field `{}`", short(path))]
     UnknownField { path: String },
-    /// A value of another type.
     #[error("`{}` is {found}, but must be {expected}", short(path))]
     Type { path: String, found: String, expected: String },
-    /// A quantity that cannot be read.
     #[error("`{}`: {}", short(path), sentence(error))]
     Quantity { path: String, error: QuantityError },
-    /// A text that is none of the possible ones.
     #[error("`{}` cannot be \"{}\"", short(path), short(text))]
     Choice { path: String, text: String },
-    /// A number that does not fit the field.
     #[error("`{}` is {}, which is outside of {low} to {high}", short(path), short(text))]
     Range { path: String, text: String, low: String, high: String },
-    /// A field that no layer gives.
     #[error("no value for `{path}` in {}", sentence(chain))]
     Missing { path: String, chain: String },
-    /// A value that is invalid, alone or with others.
     #[error("`{}`: {}", short(path), sentence(reason))]
     Senseless { path: String, reason: String },
-    /// Something wrong in a `[provenance]` table.
     #[error("provenance of `{}`: {}", short(path), sentence(reason))]
     Provenance { path: String, reason: String },
-    /// A `--set` that is not `path=value`.
     #[error("`--set {}` is not `path=value`", short(text))]
     Set { text: String },
-    /// A manifest that does not hold what it says.
     #[error("manifest: {}", sentence(reason))]
     Manifest { reason: String },
 }

@@ -7,7 +7,6 @@ use super::{
 };
 use std::collections::BTreeMap;
 
-/// One field of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigField {
     /// Its path, as `--set` takes it.

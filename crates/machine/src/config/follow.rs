@@ -32,7 +32,6 @@ struct Following {
     provenance: Provenance,
 }
 
-/// Completes the values of a machine with those that follow from them.
 pub(super) fn complete(values: &mut Node) {
     complete_list(values, "gpu", &TABLES);
     complete_list(values, "switch", &TABLES_OF_SWITCH);
@@ -155,14 +154,9 @@ fn following(table: &Table) -> [Following; 4] {
 #[cfg(test)]
 mod tests {
     use crate::{
-        config::{Layers, Resolved, tree::Table},
+        config::{Layers, tree::Table},
         pcie::spec::LinkSpec,
     };
-
-    fn with(settings: &[&str]) -> Resolved {
-        let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
-        layers.resolve().unwrap()
-    }
 
     fn timing(link: &LinkSpec) -> (u64, [u64; 3]) {
         (link.mac_clock.0 / 1_000_000, [link.ack_latency, link.flight, link.credit_update].map(|cycles| cycles.0))
@@ -176,19 +170,20 @@ mod tests {
             (&["link.generation=3", "link.lanes=1"], (250, [128, 38, 7_500])),
             (&["link.lanes=8", "link.max_payload=512 B"], (1000, [45, 150, 30_000])),
         ] {
-            assert_eq!(timing(&with(settings).machine.link), expected, "{settings:?}");
+            assert_eq!(timing(&Layers::h100(settings).machine.link), expected, "{settings:?}");
         }
     }
 
     #[test]
     fn what_a_layer_states_stays_and_others_follow_it() {
-        let link = with(&["link.generation=4", "link.mac_clock=250 MHz", "link.ack_latency=7 cycles"]).machine.link;
+        let link =
+            Layers::h100(&["link.generation=4", "link.mac_clock=250 MHz", "link.ack_latency=7 cycles"]).machine.link;
         assert_eq!(timing(&link), (250, [7, 38, 7_500]));
     }
 
     #[test]
     fn a_value_that_follows_says_so_and_goes_on_following() {
-        let resolved = with(&[]);
+        let resolved = Layers::h100(&[]);
         let flight = resolved.parameter("link.flight").unwrap();
         assert!(flight.provenance.source.starts_with("follows from link.mac_clock"), "{flight:?}");
         assert_eq!(flight.provenance.high.as_deref(), Some("170 cycles"));
@@ -197,7 +192,7 @@ mod tests {
         {
             let owned: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
             let changed = resolved.with(&owned).unwrap();
-            assert_eq!(changed.machine.link, with(settings).machine.link, "{settings:?}");
+            assert_eq!(changed.machine.link, Layers::h100(settings).machine.link, "{settings:?}");
         }
     }
 
@@ -205,7 +200,7 @@ mod tests {
     fn a_machine_written_as_one_file_goes_on_following() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.toml");
-        std::fs::write(&path, with(&["link.ack_latency=7 cycles"]).to_toml().unwrap()).unwrap();
+        std::fs::write(&path, Layers::h100(&["link.ack_latency=7 cycles"]).to_toml().unwrap()).unwrap();
         let again = Layers::new(path.display().to_string()).set("link.generation=3").resolve().unwrap();
         assert_eq!(timing(&again.machine.link), (250, [7, 38, 7_500]));
     }

@@ -7,7 +7,6 @@ use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most GPUs of a machine.
 pub const MOST_GPUS: usize = 64;
 
 /// GPUs that are alike. A table that is given here holds for them in place of the machine's own; what it leaves out is as there.
@@ -95,11 +94,9 @@ fn put<T: Clone>(there: &mut T, given: Option<&T>) {
 /// The sockets of a GPU: of its root port, of its session, and of the user's buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nodes {
-    /// Of its root port.
     pub port: u32,
     /// Of the core that runs its session, and of staging.
     pub session: u32,
-    /// Of the user's buffers.
     pub buffers: u32,
 }
 

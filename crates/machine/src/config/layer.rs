@@ -34,7 +34,6 @@ pub(super) struct Stated {
 }
 
 impl Layer {
-    /// Reads a file's text.
     pub fn read(source: Arc<Source>) -> Result<Self, Refusal> {
         let parsed = DeTable::parse(&source.text).map_err(|error| syntax(&source, &error, 0))?;
         let mut values = Node::from_table(parsed.get_ref(), parsed.span(), &source);
@@ -108,8 +107,7 @@ fn place_all(node: &mut Node, place: &Place) {
 
 /// Refuses a path that no machine has, with the nearest that there is.
 fn check_path(path: &str, place: &Place) -> Result<(), Refusal> {
-    let found = path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
-    if found.is_some() {
+    if Shape::machine().at(path).is_some() {
         return Ok(());
     }
     let error = refusal(&Wrong::UnknownField { path: path.to_owned() }).at(Some(place));

@@ -65,6 +65,17 @@ impl Layers {
         self
     }
 
+    /// Sets values one after the other.
+    pub fn set_all(self, settings: &[impl AsRef<str>]) -> Self {
+        settings.iter().fold(self, |layers, setting| layers.set(setting.as_ref()))
+    }
+
+    /// The usual machine of tests, with these settings.
+    #[cfg(test)]
+    pub(crate) fn h100(settings: &[&str]) -> Resolved {
+        Self::new("h100-nvl-tdx").set_all(settings).resolve().unwrap()
+    }
+
     /// Reads everything and fills a machine.
     pub fn resolve(&self) -> Result<Resolved, Refusal> {
         self.machine_stack()?.fill()
@@ -130,9 +141,7 @@ impl Layers {
             stack.lay(Layer::set(&format!("confidential_computing={on}"))?)?;
         }
         self.designs()?.into_iter().try_for_each(|name| stack.lay_design(name))?;
-        for setting in &self.settings {
-            stack.lay(Layer::set(setting)?)?;
-        }
+        self.settings.iter().try_for_each(|setting| stack.lay(Layer::set(setting)?))?;
         Ok(stack)
     }
 }
@@ -148,7 +157,6 @@ pub struct DescribedEngine {
     /// The table that holds it: `engine` or `aead`.
     pub table: &'static str,
     pub engine: EngineSpec,
-    /// Its values, by path.
     pub parameters: Vec<Parameter>,
     /// Each of its `true` and `false`, by path.
     pub switches: Vec<(String, bool)>,
@@ -329,7 +337,7 @@ fn check_range(node: &Node, stated: &Stated) -> Result<(), Refusal> {
     if low.is_none() && high.is_none() {
         return Ok(());
     }
-    let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
+    let shape = Shape::machine().at(&stated.path);
     let wrong =
         |reason: String| refusal(&Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref());
     let read = |text: &str| match shape {

@@ -163,8 +163,8 @@ mod tests {
     use crate::units::BytesPerCycle;
 
     fn rates(machine: &str, settings: &[&str]) -> Result<[u64; 2], String> {
-        let layers = settings.iter().fold(Layers::new(machine), |layers, setting| layers.set(*setting));
-        let resolved = layers.resolve().map_err(|error| format!("{error}: {}", error.help().unwrap_or_default()))?;
+        let resolved = Layers::new(machine).set_all(settings).resolve();
+        let resolved = resolved.map_err(|error| format!("{error}: {}", error.help().unwrap_or_default()))?;
         let cipher = resolved.machine.cipher;
         Ok([cipher.seal_rate, cipher.open_rate].map(|BytesPerCycle(rate)| rate))
     }
@@ -217,9 +217,7 @@ mod tests {
 
     #[test]
     fn the_names_alone_do_not_change_a_machine() {
-        let digest = |settings: &[&str]| {
-            settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, one| layers.set(*one)).resolve().unwrap().digest
-        };
+        let digest = |settings: &[&str]| Layers::h100(settings).digest;
         let stated = ["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.6 B/cycle"];
         assert_eq!(digest(&["cipher.library=openssl-3.1", stated[0], stated[1]]), digest(&[]));
         assert_ne!(digest(&["cipher.library=openssl-3.1"]), digest(&[]));
@@ -227,10 +225,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_message_follows_where_it_is_known_and_goes_with_its_core() {
-        let cipher = |settings: &[&str]| {
-            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, one| layers.set(*one));
-            layers.resolve().unwrap().machine.cipher
-        };
+        let cipher = |settings: &[&str]| Layers::h100(settings).machine.cipher;
         let turin = ["cipher.library=openssl-3.1", "cpu.core=turin", "cipher.per_message=300 cycles"];
         let fixed = |settings: &[&str]| [16, 767, 768].map(|bytes| cipher(settings).fixed(bytes));
         assert_eq!(fixed(&turin), [478, 478, 600]);

@@ -13,6 +13,5 @@ pub struct Parameter {
     pub unit: &'static str,
     /// For numbers: the value in base units.
     pub amount: Option<i128>,
-    /// Where it comes from.
     pub provenance: Provenance,
 }

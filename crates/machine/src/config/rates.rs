@@ -19,7 +19,6 @@ pub(super) fn settle(values: &mut Node) {
     settle_tables(tables, None);
 }
 
-/// Whether a text is a rate per second.
 pub(super) fn is_per_second(text: &str) -> bool {
     text.trim_end().ends_with("/s")
 }
@@ -113,10 +112,7 @@ mod tests {
 
     #[test]
     fn a_rate_follows_the_clock_that_lies_above_it() {
-        let set = |settings: &[&str]| {
-            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, set| layers.set(*set));
-            layers.resolve().unwrap().machine.cipher.seal_rate
-        };
+        let set = |settings: &[&str]| Layers::h100(settings).machine.cipher.seal_rate;
         assert_eq!(set(&["cipher.seal_rate=4.2 GB/s", "cpu.clock=2.1 GHz"]), BytesPerCycle(2000));
         assert_eq!(set(&["cpu.clock=4.2 GHz", "cipher.seal_rate=4.2GB/s"]), BytesPerCycle(1000));
         let base = Layers::new("h100-nvl-tdx").set("cipher.seal_rate=4.2 GB/s").base().unwrap();

@@ -1,9 +1,11 @@
 //! Which numbers can only help a copy if they change one way, as their fields declare (`relaxes`), and what each is then changed to.
 
 use super::shape::Shape;
+use serde::Deserialize;
 
 /// The way in which a number can only help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relaxes {
     /// More: a rate, a depth, a number of units.
     Up,
@@ -13,26 +15,9 @@ pub enum Relaxes {
     Physics,
 }
 
-/// Reads the word that a schema has for it.
-pub(super) fn named(word: &str) -> Option<Relaxes> {
-    Some(match word {
-        "up" => Relaxes::Up,
-        "down" => Relaxes::Down,
-        "physics" => Relaxes::Physics,
-        _ => return None,
-    })
-}
-
 /// What the field at a path declares; none of what may help or harm: clocks, which hold for much at once, and the sizes that things are cut into.
 pub fn relaxes(path: &str) -> Option<Relaxes> {
-    let (mut shape, mut found) = (Shape::machine(), None);
-    for key in path.split('.') {
-        let name = key.split('[').next().unwrap_or(key);
-        let field = shape.fields().find(|field| field.name == name)?;
-        found = field.relaxes;
-        shape = if let Shape::Array(each) = &field.shape { each } else { &field.shape };
-    }
-    found
+    Shape::machine().along(path)?.last()?.0.relaxes
 }
 
 /// Less strict amounts of a number, as [`Parameter`](super::Parameter) has them: twice or half, or what comes next. The first that goes with all

@@ -384,10 +384,7 @@ mod tests {
 
     #[test]
     fn the_digest_covers_values_and_switches_and_nothing_else() {
-        let digest = |settings: &[&str]| {
-            let layers = Layers::new("h100-nvl-tdx");
-            settings.iter().fold(layers, |layers, setting| layers.set(*setting)).resolve().unwrap().digest
-        };
+        let digest = |settings: &[&str]| Layers::h100(settings).digest;
         let plain = digest(&[]);
         assert_eq!(plain, digest(&["name=another", "summary=words"]));
         assert_eq!(plain, digest(&["staging.buffer=2048 KiB", "cpu.clock=2100 MHz"]));
@@ -400,14 +397,11 @@ mod tests {
     #[test]
     fn values_and_switches_are_what_a_setting_takes() {
         let resolved = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
+        let values = resolved.parameters.iter().map(|Parameter { path, value, .. }| format!("{path}={value}"));
+        let switches = resolved.switches.iter().map(|(path, truth)| format!("{path}={truth}"));
         let layers = Layers::new("h100-nvl-tdx").overlay("serial-ghash");
-        let layers = resolved.parameters.iter().fold(layers, |layers, one| {
-            let Parameter { path, value, .. } = one;
-            layers.set(format!("{path}={value}"))
-        });
-        let layers =
-            resolved.switches.iter().fold(layers, |layers, (path, truth)| layers.set(format!("{path}={truth}")));
-        assert_eq!(layers.resolve().unwrap().machine, resolved.machine);
+        let again = layers.set_all(&values.chain(switches).collect::<Vec<_>>()).resolve().unwrap();
+        assert_eq!(again.machine, resolved.machine);
     }
 
     #[test]

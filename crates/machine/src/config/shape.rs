@@ -3,9 +3,11 @@
 //! It is read from the JSON Schema that the spec types derive, so a field that is added to a spec is known here at once.
 
 use super::machine::MachineSpec;
-use super::relax::{self, Relaxes};
+use super::relax::Relaxes;
+use super::tree::{item_of, join};
 use crate::units::{ByteRate, FlopRate, KINDS, Kind};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::sync::LazyLock;
 
@@ -44,7 +46,6 @@ pub(super) enum Shape {
     Opaque,
 }
 
-/// One field of a table.
 #[derive(Debug)]
 pub(super) struct Field {
     pub name: String,
@@ -123,7 +124,6 @@ impl Shape {
         &SHAPE
     }
 
-    /// The shape of a type.
     pub fn of<T: JsonSchema>() -> Self {
         Self::of_schema(&schemars::schema_for!(T).to_value(), false)
     }
@@ -229,7 +229,22 @@ impl Shape {
         path.split('.').try_fold(self, |shape, key| shape.field(key, None))
     }
 
-    /// Whether it has fields.
+    /// The fields on the way to `path`, each with the number of its item where it is one of several, as in `gpu[3].link`.
+    pub fn along<'a>(&'a self, path: &'a str) -> Option<Vec<(&'a Field, Option<&'a str>)>> {
+        let (mut shape, mut fields) = (self, Vec::new());
+        for key in path.split('.') {
+            let (name, item) = item_of(key);
+            let field = shape.fields().find(|field| field.name == name)?;
+            shape = match (&field.shape, item) {
+                (Shape::Array(each), Some(_)) => each,
+                (shape, None) => shape,
+                _ => return None,
+            };
+            fields.push((field, item));
+        }
+        Some(fields)
+    }
+
     pub const fn is_table(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Union { .. })
     }
@@ -244,16 +259,10 @@ impl Shape {
     }
 
     fn collect_paths(&self, path: &str, paths: &mut Vec<String>) {
-        let mut descend = |fields: &[Field]| {
-            for field in fields {
-                field.shape.collect_paths(&super::tree::join(path, &field.name), paths);
-            }
-        };
-        match self {
-            Self::Table(fields) => descend(fields),
-            Self::Union { variants, .. } => variants.iter().for_each(|variant| descend(&variant.fields)),
-            _ => paths.push(path.to_owned()),
+        if !self.is_table() {
+            return paths.push(path.to_owned());
         }
+        self.fields().for_each(|field| field.shape.collect_paths(&join(path, &field.name), paths));
     }
 
     /// What it takes, with an article, and an example where one helps.
@@ -334,7 +343,7 @@ fn fields(schema: &Json, definitions: Definitions<'_>) -> Vec<Field> {
             shape: Shape::read(schema, definitions),
             required: is_required(name),
             words: title(schema),
-            relaxes: schema.get("relaxes").and_then(Json::as_str).and_then(relax::named),
+            relaxes: schema.get("relaxes").and_then(|word| Relaxes::deserialize(word).ok()),
             meaning: if definitions.documented { description(schema) } else { String::new() },
             choices: if definitions.documented { choices(schema, definitions) } else { Vec::new() },
         })

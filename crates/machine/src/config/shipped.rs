@@ -152,35 +152,37 @@ impl Shipped {
 
     /// Whether it sets nothing but what lies between GPUs.
     pub fn is_of_fabric(&self) -> bool {
-        self.sets_only(&["fabric"])
+        self.sets_only(|table, _| table == "fabric")
     }
 
     /// Whether it sets nothing but what the software of the host decides, so that it needs no other GPU.
     pub fn is_of_host(&self) -> bool {
-        self.sets_only(&["cipher", "driver", "staging"])
-    }
-
-    fn sets_only(&self, tables: &[&str]) -> bool {
-        let table: toml::Table = self.text.parse().unwrap_or_default();
-        let mut sets = table.keys().filter(|key| !["name", "summary", "provenance"].contains(&key.as_str())).peekable();
-        self.role == Role::Design && sets.peek().is_some() && sets.all(|key| tables.contains(&key.as_str()))
+        self.sets_only(|table, _| ["cipher", "driver", "staging"].contains(&table))
     }
 
     /// Whether it sets nothing but what detects faults of the machine.
     pub fn is_protection(&self) -> bool {
-        let table: toml::Table = self.text.parse().unwrap_or_default();
-        let tables = table.iter().filter(|(key, _)| !["name", "summary", "provenance"].contains(&key.as_str()));
-        let paths = tables.flat_map(|(unit, fields)| {
-            fields.as_table().into_iter().flatten().map(move |(field, _)| format!("{unit}.{field}"))
-        });
-        let mut paths = paths.peekable();
-        self.role == Role::Design && paths.peek().is_some() && paths.all(|path| PROTECTIONS.contains(&&*path))
+        self.sets_only(|table, field| PROTECTIONS.contains(&&*format!("{table}.{field}")))
+    }
+
+    /// Whether it is a design that sets something, and nothing but tables and fields of some sort. A value beside all tables is of none.
+    fn sets_only(&self, may: impl Fn(&str, &str) -> bool) -> bool {
+        let table = self.table();
+        let mut sets =
+            table.iter().filter(|(key, _)| !["name", "summary", "provenance"].contains(&key.as_str())).peekable();
+        let all = |(table, fields): (&String, &toml::Value)| {
+            fields.as_table().is_some_and(|fields| fields.keys().all(|field| may(table, field)))
+        };
+        self.role == Role::Design && sets.peek().is_some() && sets.all(all)
+    }
+
+    fn table(&self) -> toml::Table {
+        self.text.parse().unwrap_or_default()
     }
 
     /// What it says about itself.
     pub fn summary(&self) -> String {
-        let table: toml::Table = self.text.parse().unwrap_or_default();
-        table.get("summary").and_then(toml::Value::as_str).unwrap_or_default().to_owned()
+        self.table().get("summary").and_then(toml::Value::as_str).unwrap_or_default().to_owned()
     }
 
     /// The shipped file called `name`, with or without `.toml`.
@@ -201,10 +203,8 @@ impl Shipped {
 
     /// The names of the designs that say who protects what passes between GPUs, whatever else they set.
     pub fn fabric_designs() -> impl Iterator<Item = &'static str> {
-        let sets_mode = |design: &&Self| {
-            let table: toml::Table = design.text.parse().unwrap_or_default();
-            table.get("fabric").is_some_and(|fabric| fabric.get("mode").is_some())
-        };
+        let sets_mode =
+            |design: &&Self| design.table().get("fabric").is_some_and(|fabric| fabric.get("mode").is_some());
         SHIPPED.iter().filter(|shipped| shipped.role == Role::Design).filter(sets_mode).map(Self::name)
     }
 }

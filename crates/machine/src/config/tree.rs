@@ -14,14 +14,12 @@ pub struct Node {
     pub provenance: Option<Provenance>,
 }
 
-/// A key's place and its node.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub key: Option<Place>,
     pub node: Node,
 }
 
-/// A table by key.
 pub type Table = BTreeMap<String, Entry>;
 
 #[derive(Debug, Clone)]
@@ -59,10 +57,9 @@ impl Value {
     }
 }
 
-/// The name of a key, and which item it is of an array by that name.
-fn item_of(key: &str) -> (&str, Option<usize>) {
-    let split = key.strip_suffix(']').and_then(|key| key.split_once('['));
-    match split.and_then(|(name, item)| Some((name, item.parse().ok()?))) {
+/// The name of a key, and which item it is of an array by that name, as in `gpu[3]`.
+pub(super) fn item_of(key: &str) -> (&str, Option<&str>) {
+    match key.strip_suffix(']').and_then(|key| key.split_once('[')) {
         Some((name, item)) => (name, Some(item)),
         None => (key, None),
     }
@@ -107,7 +104,7 @@ impl Node {
             let node = &node.table()?.get(key)?.node;
             match (item, &node.value) {
                 (None, _) => Some(node),
-                (Some(item), Value::Array(items)) => items.get(item),
+                (Some(item), Value::Array(items)) => items.get(item.parse::<usize>().ok()?),
                 _ => None,
             }
         })
@@ -121,13 +118,12 @@ impl Node {
             let node = &mut table.get_mut(key)?.node;
             let Some(item) = item else { return Some(node) };
             match &mut node.value {
-                Value::Array(items) => items.get_mut(item),
+                Value::Array(items) => items.get_mut(item.parse::<usize>().ok()?),
                 _ => None,
             }
         })
     }
 
-    /// Reads a parsed document.
     pub fn from_table(table: &DeTable<'_>, span: std::ops::Range<usize>, source: &Arc<Source>) -> Self {
         let mut entries = Table::new();
         for (key, value) in table {
@@ -137,7 +133,6 @@ impl Node {
         Self::new(Value::Table(entries), Some(Place::new(source, span)))
     }
 
-    /// Reads a parsed value.
     pub fn from_value(value: &Spanned<DeValue<'_>>, source: &Arc<Source>) -> Self {
         let read = match value.get_ref() {
             DeValue::Table(table) => return Self::from_table(table, value.span(), source),

@@ -8,28 +8,12 @@ use super::shape::Shape;
 
 /// The words of the field at `path`, without its unit. None if there is no such field.
 pub fn words(path: &str) -> Option<String> {
-    let mut shape = Shape::machine();
-    let mut all: Vec<String> = Vec::new();
-    let mut own = None;
-    for key in path.split('.') {
-        // One of several stands by its number: `gpu[3]`.
-        let (name, number) = key
-            .strip_suffix(']')
-            .and_then(|key| key.split_once('['))
-            .map_or((key, None), |(name, number)| (name, Some(number)));
-        let field = shape.fields().find(|field| field.name == name)?;
-        own = field.words.as_deref();
-        all.extend(own.into_iter().chain(number).map(str::to_owned));
-        shape = match (&field.shape, number) {
-            (Shape::Array(each), Some(_)) => each,
-            (shape, None) => shape,
-            _ => return None,
-        };
-    }
-    own.map(|_| all.join(" "))
+    let along = Shape::machine().along(path)?;
+    along.last()?.0.words.as_ref()?;
+    let words = along.iter().flat_map(|(field, item)| field.words.as_deref().into_iter().chain(*item));
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
-/// The paths of all fields.
 pub fn paths() -> Vec<String> {
     Shape::machine().paths()
 }

@@ -237,7 +237,6 @@ mod tests {
     use crate::gcm::spec::{Closing, GcmSpec};
     use crate::units::Cycles;
 
-    /// The cost of an AES-GCM engine.
     fn engine(spec: &GcmSpec, clock: Frequency) -> EngineCost {
         super::engine(&spec.hardware(), clock).unwrap()
     }

@@ -35,7 +35,6 @@ impl Interval {
         f64::midpoint(self.low, self.high)
     }
 
-    /// Whether `value` lies within.
     pub fn holds(self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

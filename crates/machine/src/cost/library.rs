@@ -143,7 +143,6 @@ impl Library {
         LIBRARIES.get(name)
     }
 
-    /// Libraries that `rtl/results.toml` has.
     pub fn names() -> Vec<&'static str> {
         LIBRARIES.keys().map(String::as_str).collect()
     }

@@ -330,7 +330,6 @@ pub fn state_bits(spec: &AesSpec, rounds: u32) -> f64 {
     128.0 * f64::from(1 + registers.max(1))
 }
 
-/// Bits of a key for so many rounds.
 fn key_bits(rounds: u32) -> f64 {
     32.0 * f64::from(rounds.saturating_sub(6))
 }

@@ -6,7 +6,6 @@ pub use crate::aead::model::AfterSuccess;
 use crate::gpu::key_rotation::Thresholds;
 use serde::Serialize;
 
-/// How long a key lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct KeyBudget {
     /// Messages of this size until the open driver's upper threshold.

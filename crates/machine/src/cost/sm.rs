@@ -5,7 +5,6 @@ use super::technology::{SM_AES_128_PJ_PER_BYTE, SM_GCM_OVER_CTR};
 use crate::gpu::sm::spec::{GhashKernel, SmSpec};
 use serde::Serialize;
 
-/// What kernels on SMs cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SmCost {
     /// SMs that a kernel takes.

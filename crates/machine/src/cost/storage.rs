@@ -4,7 +4,6 @@ use super::technology::{SRAM_ACCESS_PJ, SRAM_BIT_UM2};
 use super::{Interval, Library};
 use serde::Serialize;
 
-/// What so many bytes of storage cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StorageCost {
     pub bytes: u64,

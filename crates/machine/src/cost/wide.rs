@@ -32,7 +32,6 @@ const GATES: (f64, f64) = (19.5, 2.0);
 /// Gates of GHASH's operand, likewise, in front of a product that takes one cycle.
 const OPERAND_GATES: (f64, f64) = (14.0, 1.0);
 
-/// What sizes an engine.
 struct Sizes {
     lanes: f64,
     rows: f64,

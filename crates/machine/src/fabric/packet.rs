@@ -8,7 +8,6 @@ use crate::{
 /// A packet: text of a transfer, a tag, or both.
 #[derive(Debug, Clone)]
 pub struct Packet {
-    /// The GPU that sends it.
     pub source: u8,
     pub target: u8,
     /// Number of its message between the two, from 0: its IV.
@@ -18,7 +17,6 @@ pub struct Packet {
     pub bytes: u32,
     /// Flits that it takes on a link.
     pub flits: u32,
-    /// Whether a tag is with it.
     pub tagged: bool,
     /// Its text, in a run with bytes.
     pub text: Payload,

@@ -29,15 +29,10 @@ use crate::{
 };
 
 ports! {
-    /// Ports of one end of a bundle.
     pub struct Ports {
-        /// Packets to be sent.
         pub send: Vec<In<Packet>>,
-        /// Packets that have come.
         pub receive: Out<Packet>,
-        /// To the other end.
         pub wire_out: Tx<Packet>,
-        /// From the other end.
         pub wire_in: Rx<Packet>,
         /// Room given back to the other end.
         pub credit_out: Tx<u64>,

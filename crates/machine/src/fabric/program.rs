@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// Text that a GPU sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendStep {
     pub target: u8,

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, Clock, Item, Now, Out, Rx, Signals, Stall, Unit, Wake},
+    sim::{Activity, Clock, Now, Out, Rx, Signals, Stall, Unit, Wake, items},
     units::{BytesPerCycle, Femtos},
 };
 use std::{cell::RefCell, collections::VecDeque, ops::Range, rc::Rc};
@@ -31,12 +31,6 @@ use std::{cell::RefCell, collections::VecDeque, ops::Range, rc::Rc};
 pub struct Transfer {
     pub target: u8,
     pub range: Range<u64>,
-}
-
-impl Item for Transfer {
-    fn event_key(&self) -> u64 {
-        self.range.start.rotate_left(8) ^ self.range.end.rotate_left(36) ^ u64::from(self.target)
-    }
 }
 
 /// Text that has come whole, and was found right.
@@ -48,17 +42,15 @@ pub struct Delivered {
     pub text: Text,
 }
 
-impl Item for Delivered {
-    fn event_key(&self) -> u64 {
-        self.bytes << 8 | u64::from(self.source)
-    }
+items! {
+    Transfer: |sent| sent.range.start.rotate_left(8) ^ sent.range.end.rotate_left(36) ^ u64::from(sent.target);
+    Delivered: |delivered| delivered.bytes << 8 | u64::from(delivered.source);
 }
 
 ports! {
     pub struct Ports {
         pub transfers: Out<Transfer>,
         pub delivered: Rx<Delivered>,
-        /// The GPU's memory.
         pub memory: Rc<RefCell<Memory>>,
         /// Its work is the run.
         pub signals: Signals,

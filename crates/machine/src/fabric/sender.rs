@@ -26,7 +26,7 @@ use crate::{
     pcie::packet::Payload,
     ports,
     sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
-    units::{Femtos, Fixed},
+    units::{Femtos, Fixed, fixed},
 };
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
@@ -34,15 +34,12 @@ use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 pub const AHEAD: usize = 8;
 
 /// What of a fabric no configuration changes.
-pub const FIXED: &[Fixed] = &[Fixed {
-    name: "fabric.engine_buffer",
-    value: AHEAD as u64,
-    unit: "packets",
-    why: "behind an engine that seals, and in front of one that opens; enough that its latency does not show; assumed",
-}];
+pub const FIXED: &[Fixed] = fixed! {
+    "fabric.engine_buffer" AHEAD, "packets",
+        "behind an engine that seals, and in front of one that opens; enough that its latency does not show; assumed";
+};
 
 ports! {
-    /// Ports of a sender.
     pub struct Ports {
         pub transfers: In<Transfer>,
         pub packets: Out<Packet>,

@@ -136,7 +136,6 @@ impl FabricMode {
         matches!(self, Self::Staged | Self::Direct | Self::PeerStaging | Self::Link | Self::PadAhead)
     }
 
-    /// Whether copy engines seal for copy engines.
     pub const fn is_between_engines(self) -> bool {
         matches!(self, Self::Direct | Self::PeerStaging)
     }

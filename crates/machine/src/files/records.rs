@@ -45,7 +45,6 @@ impl RecordFile {
         }
     }
 
-    /// Whether it cannot be written any more.
     pub const fn in_trouble(&self) -> bool {
         self.trouble.is_some()
     }

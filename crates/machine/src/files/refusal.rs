@@ -30,7 +30,6 @@ impl Refusal {
         Self { room, kind, word: "here", what: what.into().into(), place: None, remedy: None, others: Vec::new() }
     }
 
-    /// Where it is written.
     pub fn at<'p>(mut self, place: impl Into<Option<&'p Place>>) -> Self {
         self.place = place.into().map(|place| Box::new((place.clone(), OnceLock::new())));
         self
@@ -52,7 +51,6 @@ impl Refusal {
         self.place.as_ref().map(|place| &place.0)
     }
 
-    /// Whether its code is this.
     pub fn is(&self, code: &str) -> bool {
         self.code() == code
     }

@@ -118,7 +118,6 @@ fn seen(c: char) -> char {
     if is_hidden(c) { '?' } else { c }
 }
 
-/// A line, cut around one of its bytes.
 fn cut(line: &str, around: usize) -> Cut {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let around = boundary(line, around);

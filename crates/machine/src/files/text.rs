@@ -28,34 +28,20 @@ pub enum ReadError {
         error: io::Error,
     },
     #[error("{name}: is {what}, not a file")]
-    NoFile {
-        /// What was to be read.
-        name: String,
-        what: &'static str,
-    },
+    NoFile { name: String, what: &'static str },
     /// It is longer than its reader accepts; no more than that was read.
     #[error("{name}: longer than {limit}, which is the limit for such a file")]
-    TooLong {
-        /// What was to be read.
-        name: String,
-        limit: Bytes,
-    },
-    /// It is not UTF-8.
+    TooLong { name: String, limit: Bytes },
     #[error("{name}: not UTF-8 text (line {line}, byte {byte} of the file)")]
     NotText {
-        /// What was to be read.
         name: String,
         /// The line, from 1.
         line: usize,
         /// The byte, from 0.
         byte: usize,
     },
-    /// It begins with a byte-order mark.
     #[error("{name}: begins with a byte-order mark; save it as UTF-8 without one")]
-    ByteOrderMark {
-        /// What was to be read.
-        name: String,
-    },
+    ByteOrderMark { name: String },
 }
 
 impl ReadError {
@@ -65,7 +51,6 @@ impl ReadError {
     }
 }
 
-/// Reads a file of at most `limit` bytes.
 pub fn read_text(path: &Path, limit: Bytes) -> Result<String, ReadError> {
     let name = path.display().to_string();
     if let Some(what) = no_file(path) {

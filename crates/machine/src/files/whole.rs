@@ -23,7 +23,6 @@ use tempfile::NamedTempFile;
 
 /// What is between the name of the target and a random part.
 const MARK: &str = ".sealsim-";
-/// Characters of the random part.
 const RANDOM: usize = 6;
 const ENDING: &str = ".part";
 /// Bytes of the target's name that are kept: with all else, less than the 255 that a file system allows.
@@ -110,7 +109,6 @@ impl WholeFile {
         }
     }
 
-    /// Writes bytes that belong at `offset`.
     pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.seek(SeekFrom::Start(offset))?;
         self.write_all(bytes)

@@ -11,7 +11,6 @@ use std::{
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// A thread for tasks, or none.
 #[derive(Default)]
 pub struct Worker {
     tasks: Option<Sender<Task>>,

@@ -23,7 +23,6 @@ impl Spans {
         }
     }
 
-    /// Adds what another engine knows.
     pub fn join(&mut self, other: &Self) {
         other.moved.iter().for_each(|(&copy, &span)| self.moves(copy, span));
         for (&copy, &time) in &other.first_verified {

@@ -381,3 +381,59 @@ impl ComputeSpec {
         if fits { self.copy_rate_l2 } else { self.copy_rate_hbm }.cycles_for(bytes)
     }
 }
+
+/// What units on a bench are built of.
+#[cfg(test)]
+mod bench {
+    use super::*;
+
+    impl CopyEngineSpec {
+        pub fn bench() -> Self {
+            Self {
+                clock: Frequency(1_000_000_000),
+                pces_secure: 1,
+                pces_plain: 1,
+                outstanding_reads: 8,
+                request_interval: Cycles(1),
+                fetch: Cycles(1),
+                method_word: Cycles(1),
+                launch: Cycles(10),
+                read_buffer: Bytes(8192),
+                burst: Bytes(512),
+                stripe: Bytes(4096),
+                stripes_in_flight: 4,
+                completion_timeout: Femtos(500 * 1_000_000),
+                messages_in_flight: 2,
+                opens: Opens::Arriving,
+                open_ghash: None,
+                sharing: None,
+                engine_clock: None,
+                engine_wire: None,
+                engine_turn: None,
+                pools: None,
+                handover_timeout: None,
+                flush: Cycles(0),
+                turnaround: Cycles(0),
+            }
+        }
+    }
+
+    impl TagQueueSpec {
+        pub fn bench() -> Self {
+            Self {
+                depth: 8,
+                comparators: 1,
+                retirement: Retirement::InOrder,
+                release: Release::WithholdCompletion,
+                quarantine: Bytes(0),
+                quarantine_in: None,
+                skid: None,
+                fetch: TagFetch::AfterData,
+                placement: None,
+                tag_every: None,
+                parity: None,
+                twin_comparators: None,
+            }
+        }
+    }
+}

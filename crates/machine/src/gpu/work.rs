@@ -4,7 +4,7 @@ pub use crate::stream::LaunchKind;
 use crate::{
     gcm::{bulk::chains::TAG_BYTES, message::SealOpen, part::Part},
     pcie::packet::Payload,
-    sim::{FaultKind, Flip, Item, Pick, Selectors},
+    sim::{FaultKind, Flip, Item, Pick, Selectors, items},
     stream::Computation,
     units::Femtos,
 };
@@ -22,12 +22,6 @@ pub struct CopyPush {
     pub rung: u64,
     /// Its methods; none if there is no push of the number that a doorbell named.
     pub methods: Option<Vec<u32>>,
-}
-
-impl Item for CopyPush {
-    fn event_key(&self) -> u64 {
-        u64::from(self.number) << 1 | u64::from(self.methods.is_some())
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -54,12 +48,6 @@ impl Item for ComputePush {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retired {
     pub push: u32,
-}
-
-impl Item for Retired {
-    fn event_key(&self) -> u64 {
-        u64::from(self.push)
-    }
 }
 
 /// A copy has begun or ended on the device, or a part of it has, or its first message can be trusted.
@@ -92,7 +80,6 @@ pub struct Share {
     pub of: u32,
     /// Its place among them.
     pub number: u32,
-    /// Its bytes within the message.
     pub part: Part,
     /// Where each piece of a message has a tag: its number, and its bytes within the message. Then it is a message of its own but for its IV.
     pub piece: Option<(u32, Part)>,
@@ -108,7 +95,6 @@ impl Share {
         self.message - self.piece.map_or(0, |(number, _)| JobId::from(number))
     }
 
-    /// Its bytes within the launch.
     pub fn of_launch(&self) -> Part {
         self.piece.map_or(self.part, |(_, part)| part)
     }
@@ -128,7 +114,6 @@ pub struct Job {
     /// The IV as the engine reports it, and the nonce that it gives.
     pub iv_bytes: [u8; 12],
     pub nonce: [u8; 12],
-    /// Its part in its message.
     pub share: Share,
 }
 
@@ -211,11 +196,7 @@ impl Item for PceWork {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
     /// It has sent the last byte of a job to host memory, or has given the job up.
-    Transfer {
-        job: JobId,
-        /// Whether it was carried out.
-        ok: bool,
-    },
+    Transfer { job: JobId, ok: bool },
     /// It has hashed the last byte of a part of a message that is sealed in parts.
     Share { job: JobId, tag: [u8; 16] },
     /// The link has taken the semaphore at the end of a push.
@@ -275,35 +256,11 @@ pub struct TagEntry {
     pub parts: u32,
 }
 
-impl Item for TagEntry {
-    const SELECTORS: Selectors = MESSAGES;
-
-    fn event_key(&self) -> u64 {
-        self.job ^ u64::from(self.parts - 1) << 56
-    }
-
-    fn message(&self) -> Option<u64> {
-        Some(self.job)
-    }
-}
-
 /// Whether a message is what its sender sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     pub job: JobId,
     pub ok: bool,
-}
-
-impl Item for Verdict {
-    const SELECTORS: Selectors = MESSAGES;
-
-    fn event_key(&self) -> u64 {
-        self.job << 1 | u64::from(self.ok)
-    }
-
-    fn message(&self) -> Option<u64> {
-        Some(self.job)
-    }
 }
 
 /// Bytes in transit into device memory.
@@ -319,22 +276,9 @@ pub struct MemoryWrite {
     /// The job's bytes before this burst.
     pub offset: u64,
     pub bytes: u32,
-    /// Whether it is the job's last.
     pub last: bool,
     /// Bytes that become known with this burst, and their address: the burst itself, or the whole message with its last burst.
     pub deposit: Option<(u64, Payload)>,
-}
-
-impl Item for MemoryWrite {
-    const SELECTORS: Selectors = MESSAGES;
-
-    fn event_key(&self) -> u64 {
-        self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
-    }
-
-    fn message(&self) -> Option<u64> {
-        Some(self.message.0)
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -346,7 +290,6 @@ pub struct SmJob {
     pub destination: u64,
     pub bytes: u64,
     pub nonce: [u8; 12],
-    /// The ciphertext to be opened.
     pub text: Payload,
 }
 
@@ -354,12 +297,6 @@ impl SmJob {
     /// Whether it is this job; those of the two kinds are numbered apart.
     pub fn is(&self, kind: LaunchKind, id: JobId) -> bool {
         self.kind == kind && self.id == id
-    }
-}
-
-impl Item for SmJob {
-    fn event_key(&self) -> u64 {
-        self.id ^ self.source.rotate_left(24) ^ self.bytes << 1 ^ u64::from(self.kind == LaunchKind::Seal) << 63
     }
 }
 
@@ -373,12 +310,6 @@ pub struct Staged {
     pub bytes: u64,
 }
 
-impl Item for Staged {
-    fn event_key(&self) -> u64 {
-        self.job << 1 ^ u64::from(self.kind == LaunchKind::Seal) ^ self.bytes.rotate_left(24)
-    }
-}
-
 /// What the SMs have sealed, once it is visible in device memory.
 #[derive(Debug, Clone)]
 pub struct Sealed {
@@ -387,12 +318,6 @@ pub struct Sealed {
     pub whole: bool,
     pub text: Payload,
     pub tag: Vec<u8>,
-}
-
-impl Item for Sealed {
-    fn event_key(&self) -> u64 {
-        self.job << 1 | u64::from(self.whole)
-    }
 }
 
 /// What a PCE sends to the engine that it shares.
@@ -438,22 +363,10 @@ pub struct EngineReply {
     pub tag: Option<u64>,
 }
 
-impl Item for EngineReply {
-    fn event_key(&self) -> u64 {
-        self.job ^ self.offset.map_or(1 << 63, |offset| offset.rotate_left(20)) ^ u64::from(self.tag.is_some()) << 62
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryRead {
     pub address: u64,
     pub bytes: u32,
-}
-
-impl Item for MemoryRead {
-    fn event_key(&self) -> u64 {
-        self.address ^ u64::from(self.bytes) << 44
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -463,20 +376,26 @@ pub struct MemoryData {
     pub payload: Payload,
 }
 
-impl Item for MemoryData {
-    fn event_key(&self) -> u64 {
-        self.address ^ u64::from(self.bytes) << 44
-    }
-}
-
 /// All bytes of a job are visible in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Landed {
     pub job: JobId,
 }
 
-impl Item for Landed {
-    fn event_key(&self) -> u64 {
-        self.job
-    }
+items! {
+    CopyPush: |push| u64::from(push.number) << 1 | u64::from(push.methods.is_some());
+    Retired: |retired| u64::from(retired.push);
+    TagEntry: |entry| entry.job ^ u64::from(entry.parts - 1) << 56, message entry.job;
+    Verdict: |verdict| verdict.job << 1 | u64::from(verdict.ok), message verdict.job;
+    MemoryWrite: |one| one.job << 20 ^ u64::from(one.bytes) ^ u64::from(one.last) << 63, message one.message.0;
+    SmJob: |job| job.id ^ job.source.rotate_left(24) ^ job.bytes << 1 ^ u64::from(job.kind == LaunchKind::Seal) << 63;
+    Staged: |staged| staged.job << 1 ^ u64::from(staged.kind == LaunchKind::Seal) ^ staged.bytes.rotate_left(24);
+    Sealed: |sealed| sealed.job << 1 | u64::from(sealed.whole);
+    EngineReply: |reply| {
+        let offset = reply.offset.map_or(1 << 63, |offset| offset.rotate_left(20));
+        reply.job ^ offset ^ u64::from(reply.tag.is_some()) << 62
+    };
+    MemoryRead: |read| read.address ^ u64::from(read.bytes) << 44;
+    MemoryData: |data| data.address ^ u64::from(data.bytes) << 44;
+    Landed: |landed| landed.job;
 }

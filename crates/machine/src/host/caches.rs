@@ -15,7 +15,7 @@
 //! The draws come from a fixed seed, so that a run repeats.
 
 use super::spec::MemorySpec;
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -39,26 +39,12 @@ const ENOUGH: u64 = 16;
 const WARM_SWEEPS: u64 = 3;
 
 /// What of the caches no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "memory.l2_granule",
-        value: L2_GRANULE,
-        unit: "B",
-        why: "what the modelled L2 holds or drops as a whole; assumed",
-    },
-    Fixed {
-        name: "memory.llc_granule",
-        value: LLC_GRANULE,
-        unit: "B",
-        why: "the same of the last-level cache; assumed",
-    },
-    Fixed {
-        name: "memory.warm_sweeps",
-        value: WARM_SWEEPS,
-        unit: "sweeps",
-        why: "passes over a warm buffer before the run, after which caches are as repeated copies leave them",
-    },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "memory.l2_granule" L2_GRANULE, "B", "what the modelled L2 holds or drops as a whole; assumed";
+    "memory.llc_granule" LLC_GRANULE, "B", "the same of the last-level cache; assumed";
+    "memory.warm_sweeps" WARM_SWEEPS, "sweeps",
+        "passes over a warm buffer before the run, after which caches are as repeated copies leave them";
+};
 
 /// Bytes of a pass that were not where they are cheapest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -205,7 +191,10 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Bytes, BytesPerCycle, Cycles};
+    use crate::{
+        host::tests::machine::Setup,
+        units::{Bytes, BytesPerCycle},
+    };
 
     fn caches() -> Caches {
         Caches::new(&MemorySpec {
@@ -213,12 +202,7 @@ mod tests {
             llc: Bytes(128 << 20),
             llc_rate: BytesPerCycle(1),
             dram_rate: BytesPerCycle(1),
-            copy_dram_rate: None,
-            open_dram_rate: None,
-            socket_rate: None,
-            first_touch: Cycles(0),
-            first_touch_huge: Cycles(0),
-            first_touch_pinned: Cycles(0),
+            ..Setup::memory()
         })
     }
 

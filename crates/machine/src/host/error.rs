@@ -11,36 +11,24 @@ use thiserror::Error;
 pub enum HostError {
     /// Staging is empty, not made of whole pages or too large for its part of the address map.
     #[error("a staging pool of {buffers} buffers of {buffer} each: whole pages, and {} in all at most", map::WINDOW)]
-    Pool {
-        /// Size of a buffer.
-        buffer: Bytes,
-        buffers: u32,
-    },
-    /// A message is longer than a staging buffer.
+    Pool { buffer: Bytes, buffers: u32 },
     #[error("a message of {message}, in whole pages, does not fit into a staging buffer of {buffer}")]
     Message { message: Bytes, buffer: Bytes },
-    /// The cipher has no thread.
     #[error("a cipher of no threads can seal nothing")]
     NoThreads,
-    /// A rate is zero.
     #[error("{what} is zero: the run would never end")]
     NoRate { what: &'static str },
     /// A cost is beyond all reason.
     #[error("{what} of {cost}: more than {}", Cycles(HostError::MAX_CYCLES))]
     Cost { what: &'static str, cost: Cycles },
-    /// A copy is longer than its window of the address map.
     #[error("copy {} has {bytes}: the longest has {}", copy + 1, map::WINDOW)]
     CopyTooLong { copy: usize, bytes: Bytes },
-    /// A step names a stream that there is not.
     #[error("step {} names stream {stream}: the highest is {}", step + 1, map::MAX_STREAMS - 1)]
     NoStream { step: usize, stream: u32 },
-    /// A step names a copy that there is not.
     #[error("step {} makes copy {}, which was not asked for", step + 1, copy + 1)]
     NoCopy { step: usize, copy: usize },
-    /// A program makes a copy again.
     #[error("copy {} is made {times} times: once is right", copy + 1)]
     MadeAgain { copy: usize, times: u32 },
-    /// There are more copies than windows.
     #[error("{copies} copies: at most {} run one after the other", map::MAX_COPIES)]
     TooManyCopies { copies: usize },
 }

@@ -19,7 +19,6 @@ use crate::units::Bytes;
 pub const WINDOW: Bytes = Bytes(1 << 40);
 /// Copies that have a window each.
 pub const MAX_COPIES: usize = 1 << 14;
-/// First byte of the staging buffers.
 pub const STAGING: u64 = 1 << 40;
 /// First byte of the tags: those of a slot lie [`tag_stride`] behind those of the slot before.
 pub const TAGS: u64 = 2 << 40;
@@ -30,7 +29,6 @@ pub const fn tag_stride(tags: u32) -> u64 {
 }
 /// Page that the GPU writes the IVs of what it has sealed to. The CPU keeps its own count and does not read them.
 pub const IV_PAGE: u64 = 3 << 40;
-/// First byte of the semaphores.
 pub const SEMAPHORES: u64 = IV_PAGE + (1 << 20);
 /// Streams that have semaphores of their own.
 pub const MAX_STREAMS: u32 = 64;
@@ -59,7 +57,6 @@ pub const fn registers(gpu: u8) -> std::ops::Range<u64> {
 }
 /// First byte of pinned host memory.
 pub const PINNED: u64 = 1 << 54;
-/// First byte of the GPU's memory.
 pub const DEVICE_BASE: u64 = 1 << 55;
 /// First byte of the destinations of copies within the GPU.
 pub const DEVICE_COPY_BASE: u64 = 1 << 56;

@@ -32,7 +32,6 @@ impl SlotId {
 pub struct Slot {
     /// Its bytes; empty in a run without data.
     pub data: Arc<Vec<u8>>,
-    /// Length of the message.
     pub bytes: u64,
     pub tag: Vec<u8>,
     /// The nonce under which the CPU has sealed or will open it, for diagnostics.
@@ -171,7 +170,6 @@ impl Staging {
         }
     }
 
-    /// Address of a slot's first byte.
     pub const fn address(&self, id: SlotId) -> u64 {
         let (buffer, place) = (id.0 as u64 / self.per_buffer, id.0 as u64 % self.per_buffer);
         map::STAGING + buffer * self.spec.buffer.0 + place * self.stride

@@ -153,10 +153,8 @@ impl Listener for EventLog {
 /// Why a text is no list of events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventsError {
-    /// It does not begin as one.
     #[error("not a list of events: it does not begin with `# sealsim events 1`")]
     Head,
-    /// A line says something else.
     #[error("line {line}: {text}")]
     Line {
         /// From 1.

@@ -83,10 +83,12 @@ fn of_done(done: Done) -> Identity {
     }
 }
 
+/// What there is to say of an item, if it is of a type.
+pub(super) fn find<T: 'static, R>(item: &dyn Any, of: impl FnOnce(&T) -> R) -> Option<R> {
+    item.downcast_ref::<T>().map(of)
+}
+
 pub fn identity(item: &dyn Any, key: u64) -> Identity {
-    fn find<T: 'static>(item: &dyn Any, identity: impl FnOnce(&T) -> Identity) -> Option<Identity> {
-        item.downcast_ref::<T>().map(identity)
-    }
     let of_frame = |frame: &Frame| match frame {
         Frame::Tlp(frame) => of_tlp(&frame.tlp),
         Frame::Dllp(_) => is("dllp", 0, 0),

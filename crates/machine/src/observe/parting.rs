@@ -13,7 +13,6 @@ pub struct Seen {
     pub event: Event,
 }
 
-/// Where two runs part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parting {
     pub event: Seen,
@@ -104,9 +103,8 @@ pub fn parting(one: &Events, other: &Events) -> Option<Parting> {
         side.sorted[range].iter().map(|event| Side::seen(*event, &names)).collect()
     };
     let ahead = |side: &Side| show(side, from(side)..(from(side) + AROUND).min(side.sorted.len()));
-    let (channel, identity) = known;
     Some(Parting {
-        event: Seen { time, channel: names[channel as usize].to_owned(), event: Event { time, channel, identity } },
+        event: Side::seen((time, known), &names),
         times,
         before: show(&sides[0], from(&sides[0]).saturating_sub(AROUND)..from(&sides[0])),
         after: [ahead(&sides[0]), ahead(&sides[1])],

@@ -8,7 +8,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub from: Femtos,
-    /// The first instant behind.
     pub to: Femtos,
 }
 
@@ -20,7 +19,6 @@ pub enum WindowError {
     Form { text: String },
     #[error("{0}")]
     Time(String),
-    /// It ends before it begins.
     #[error("the window `{text}` is empty: its end must lie behind its beginning")]
     Empty { text: String },
 }

@@ -78,7 +78,6 @@ impl Lanes {
         self.free / self.width
     }
 
-    /// Starts on `blocks` in `cycle` or when it is free.
     pub fn start(&mut self, cycle: u64, blocks: u32) {
         self.free = self.free.max(cycle * self.width) + u64::from(blocks);
     }

@@ -25,7 +25,6 @@ impl Mark {
         Self { dw: PREFIX_DW + trailer, flipped: 0 }
     }
 
-    /// DW on the wire.
     #[inline]
     pub const fn dw(self) -> u32 {
         self.dw as u32
@@ -41,7 +40,6 @@ impl Mark {
         self.dw > PREFIX_DW + MAC_DW
     }
 
-    /// Whether a bit was flipped.
     pub const fn flipped(self) -> bool {
         self.flipped != 0
     }

@@ -18,7 +18,6 @@ const GPU_ID: u16 = 0x0100;
 /// Stands for a digest over a payload that the run does not carry.
 const NO_DIGEST: [u8; 4] = [0; 4];
 
-/// What a TLP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Read,
@@ -53,7 +52,6 @@ impl Payload {
         Self { memory: Some(Arc::clone(memory)), offset: start as u32, length: (end - start) as u32 }
     }
 
-    /// All of `bytes`.
     pub fn of(bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u32;
         Self { memory: Some(Arc::new(bytes)), offset: 0, length }
@@ -64,7 +62,6 @@ impl Payload {
         Self { memory: None, offset: 0, length: 0 }
     }
 
-    /// A part of this slice.
     #[inline]
     pub fn part(&self, offset: u64, length: u64) -> Self {
         let size = u64::from(self.length);
@@ -89,6 +86,28 @@ impl Payload {
     pub fn bytes(&self) -> Option<&[u8]> {
         let start = self.offset as usize;
         self.memory.as_ref().map(|m| &m[start..start + self.length as usize])
+    }
+
+    /// Appends what came behind it: one slice while they lie side by side in the same memory, a copy otherwise.
+    #[inline(always)]
+    pub fn append(&mut self, next: Self) {
+        if next.is_there() && !self.extend(&next) {
+            self.append_copied(next);
+        }
+    }
+
+    fn append_copied(&mut self, next: Self) {
+        let Some(mine) = self.bytes() else { return *self = next };
+        let behind = next.bytes().unwrap_or_default();
+        let end = self.offset as usize + mine.len();
+        match self.memory.as_mut().and_then(Arc::get_mut) {
+            // Nobody else sees this memory.
+            Some(own) if own.len() == end => {
+                own.extend_from_slice(behind);
+                self.length += next.length;
+            }
+            _ => *self = Self::of([self.bytes().unwrap_or_default(), behind].concat()),
+        }
     }
 
     /// Appends `next` if it lies right behind this slice in the same memory; says whether it did.
@@ -135,7 +154,6 @@ pub struct Tlp {
 }
 
 impl Tlp {
-    /// A memory read request.
     pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
         Self {
             kind: Kind::Read,
@@ -172,7 +190,6 @@ impl Tlp {
         GPU_ID.wrapping_add((self.requester as u16) << 8)
     }
 
-    /// Whether it is a completion.
     const fn completes(&self) -> bool {
         matches!(self.kind, Kind::Completion | Kind::Unsupported)
     }
@@ -517,6 +534,25 @@ mod tests {
         assert_eq!(slice.bytes().map(<[u8]>::len), Some(12));
         assert_eq!(Payload::slice(&memory, 60, 10).bytes().map(<[u8]>::len), Some(4));
         assert_eq!(Payload::slice(&memory, 100, 10).bytes(), Some(&[][..]));
+    }
+
+    #[test]
+    fn pieces_that_are_appended_come_out_in_their_order_wherever_they_lie() {
+        let memory = Arc::new((0..=255).collect::<Vec<u8>>());
+        for cuts in [[0, 64, 128, 256], [0, 10, 11, 256]] {
+            let mut whole = Payload::none();
+            for pair in cuts.windows(2) {
+                whole.append(Payload::slice(&memory, pair[0], pair[1] - pair[0]));
+            }
+            assert_eq!((whole.length(), whole.bytes()), (256, Some(&memory[..])));
+        }
+        let mut whole = Payload::none();
+        for piece in
+            [Payload::slice(&memory, 7, 2), Payload::of(vec![2; 3]), Payload::none(), Payload::slice(&memory, 9, 2)]
+        {
+            whole.append(piece);
+        }
+        assert_eq!((whole.length(), whole.bytes()), (7, Some(&[7, 8, 2, 2, 2, 9, 10][..])));
     }
 
     #[test]

@@ -42,7 +42,6 @@ pub const ECRC: ErrorSignal = ErrorSignal::uncorrected("ecrc", "a wrong ECRC");
 pub const UNSUPPORTED_REQUEST: ErrorSignal =
     ErrorSignal::uncorrected("unsupported_request", "a TLP for what is not there");
 
-/// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     Data,
@@ -65,11 +64,9 @@ impl Item for Notice {
     }
 }
 
-/// Host memory as the root complex reaches it.
 pub trait HostMemory {
     /// The `bytes` at `address`, all of them if the run carries any; none if nothing is mapped there.
     fn read(&mut self, address: u64, bytes: u32) -> Option<Payload>;
-    /// Writes what `tlp` carries.
     fn write(&mut self, tlp: &Tlp) -> Written;
 }
 
@@ -88,11 +85,8 @@ impl HostMemory for NoBytes {
 }
 
 ports! {
-    /// A root port.
     pub struct RootPort {
-        /// Read requests.
         pub reads: Rx<Tlp>,
-        /// Writes.
         pub writes: In<Tlp>,
         /// Completions, with the dates from which on the port sees them.
         pub completions: Tx<Tlp>,
@@ -102,7 +96,6 @@ ports! {
 ports! {
     /// What a requester reaches.
     pub struct Domain {
-        /// Memory.
         pub memory: Rc<RefCell<dyn HostMemory>>,
         /// To the CPU.
         pub notices: Tx<Notice>,
@@ -110,9 +103,7 @@ ports! {
 }
 
 ports! {
-    /// Ports of the root complex.
     pub struct Ports {
-        /// Its root ports.
         pub roots: Vec<RootPort>,
         /// By requester.
         pub domains: Vec<Domain>,

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     ports,
     sim::{Activity, Clock, ErrorLog, In, Now, Out, Signalled, Stall, Unit, Wake},
-    units::{Femtos, Fixed},
+    units::{Femtos, Fixed, fixed},
 };
 use std::ops::Range;
 
@@ -36,12 +36,10 @@ use std::ops::Range;
 pub const EGRESS_DEPTH: usize = 4;
 
 /// What of a switch no configuration changes.
-pub const FIXED: &[Fixed] = &[Fixed {
-    name: "switch.egress_depth",
-    value: EGRESS_DEPTH as u64,
-    unit: "TLPs",
-    why: "queue from each ingress port in front of an egress port; the others wait in the receive buffer; assumed",
-}];
+pub const FIXED: &[Fixed] = fixed! {
+    "switch.egress_depth" EGRESS_DEPTH, "TLPs",
+        "queue from each ingress port in front of an egress port; the others wait in the receive buffer; assumed";
+};
 
 /// The port towards the host. That of the n-th GPU has number n, from 1 on.
 pub const UPSTREAM: usize = 0;
@@ -49,7 +47,6 @@ pub const UPSTREAM: usize = 0;
 ports! {
     /// The crossbar's side of a port.
     pub struct Ingress {
-        /// What the port has received.
         pub received: In<Tlp>,
         /// To each port; none where nothing goes.
         pub to: Vec<Option<Out<Tlp>>>,
@@ -59,7 +56,6 @@ ports! {
 /// How fast TLPs come in at a port, for how long one takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Lanes of its link.
     pub lanes: u32,
     /// Clock of its MAC, which moves four bytes of each lane in a cycle.
     pub mac: Clock,
@@ -73,7 +69,6 @@ impl Pace {
     }
 }
 
-/// A GPU below the switch.
 #[derive(Debug, Clone)]
 pub struct Below {
     /// What its requests carry.

@@ -19,13 +19,10 @@ use thiserror::Error;
 /// Why a unit of a machine stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplaceError {
-    /// It cannot be exchanged.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// Reports ask it for more than its ports show.
     #[error("`{path}` cannot be replaced: reports ask it for more than its ports show; others can stand for {}", free.join(", "))]
     Asked {
-        /// The unit.
         path: String,
         /// Paths of those that can be replaced.
         free: Vec<String>,
@@ -62,7 +59,6 @@ impl Machine {
         Ok(Self { system, request, asked })
     }
 
-    /// Its units and channels.
     pub fn outline(&self) -> Outline {
         self.system.netlist.outline()
     }

@@ -9,7 +9,6 @@ pub(super) fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> 
     result.map_err(|error| RunError::Build(error.to_string()))
 }
 
-/// Clocks of a machine.
 pub(super) struct Clocks {
     pub cpu: Clock,
     pub root_complex: Clock,

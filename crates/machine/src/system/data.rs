@@ -24,7 +24,6 @@ const CHUNK: u64 = 1 << 20;
 /// Chunks of a copy that are kept.
 const CHUNKS_KEPT: usize = 3;
 
-/// One copy's bytes.
 struct CopyBytes {
     bytes: u64,
     source: Box<dyn PayloadSource>,
@@ -188,7 +187,6 @@ pub mod planted {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     copies: Vec<CopyBytes>,
-    /// Whether the run carries bytes.
     exact: bool,
     fault: Option<String>,
     signals: Option<Signals>,
@@ -239,7 +237,6 @@ impl Ledger {
     }
 }
 
-/// The host's private memory.
 pub(super) struct HostBytes(pub SharedLedger);
 
 impl PrivateMemory for HostBytes {

@@ -25,7 +25,6 @@ pub(super) fn all_points(netlist: &Netlist) -> Vec<FaultPoint> {
     all.map(point).collect()
 }
 
-/// Every fault point of a machine.
 pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> {
     System::new(machine, &mut Request::none()).map(|system| points(&system))
 }

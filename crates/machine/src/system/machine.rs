@@ -39,7 +39,6 @@ pub(super) struct System {
 
 /// The session of a GPU on the host, the GPU, and its link, as reports ask them.
 pub(super) struct Parts {
-    /// Number of the GPU.
     pub number: usize,
     pub names: Names,
     /// The machine as this GPU has it.
@@ -62,7 +61,6 @@ impl Parts {
         ports.into_iter().find(|(_, port)| netlist.unit(port).insecure()).map(|(name, _)| name)
     }
 
-    /// The PCEs of the GPU.
     pub fn pces<'a>(&'a self, netlist: &'a Netlist) -> impl Iterator<Item = &'a Pce> {
         self.gpu.pces.iter().map(|pce| netlist.unit(pce))
     }

@@ -4,7 +4,6 @@ use super::request::{PayloadSink, PayloadSource};
 use crate::sim::Coverage;
 use std::{cell::RefCell, fmt, io, rc::Rc, sync::Arc};
 
-/// Fills `into` from `bytes`, from `offset` on.
 fn read(bytes: &[u8], offset: u64, into: &mut [u8]) -> io::Result<()> {
     let start = usize::try_from(offset).ok();
     let part = start.and_then(|start| bytes.get(start..start.checked_add(into.len())?));

@@ -19,7 +19,6 @@ pub struct CopyOutcome {
     pub gpu: usize,
     pub direction: Direction,
     pub bytes: u64,
-    /// Kind of host memory.
     pub memory: Memory,
     /// When the call began.
     pub start: Femtos,
@@ -36,7 +35,6 @@ pub struct CopyOutcome {
     pub messages: u64,
     /// Tags that were found right. What is opened and sealed anew on the path has two for a message.
     pub tags_verified: u64,
-    /// Tags that were found wrong.
     pub tags_failed: u64,
     /// Whether the machine reports it complete: its call ended without an error. What lies at its destination may be wrong all the same.
     pub completed: bool,
@@ -100,7 +98,6 @@ impl fmt::Display for Busiest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Waited {
     pub unit: String,
-    /// The name of the stall.
     pub stall: String,
     /// Fraction of the copy's time, 0 to 1.
     pub fraction: f64,
@@ -132,9 +129,7 @@ pub struct ChannelOutcome {
 /// Traffic on the link, by the way it goes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DirectionTraffic {
-    /// From the host port.
     pub h2d: Traffic,
-    /// From the GPU port.
     pub d2h: Traffic,
 }
 
@@ -165,7 +160,6 @@ outcome! {
 pub struct FailedMessage {
     /// Its number among the launches of its LCE, counted from 1.
     pub message: u64,
-    /// When its verdict came.
     #[serde(rename = "verdict_ps", serialize_with = "date")]
     pub verdict: Femtos,
     /// When its first byte was visible, if one was by then.
@@ -194,7 +188,6 @@ fn perhaps<S: Serializer>(time: &Option<Femtos>, to: S) -> Result<S::Ok, S::Erro
     time.map(Femtos::picos).serialize(to)
 }
 
-/// One GPU, with its link.
 #[derive(Debug, Clone)]
 pub struct GpuOutcome {
     pub link: DirectionTraffic,
@@ -296,39 +289,16 @@ impl Outcome {
 /// Why there is no outcome.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The machine cannot be built as configured.
     #[error("the machine cannot be built: {0}")]
     Build(String),
-    /// No such GPU.
     #[error("no GPU {gpu}: the machine has {gpus}, counted from 0")]
-    NoGpu {
-        /// As asked for.
-        gpu: usize,
-        /// How many there are.
-        gpus: usize,
-    },
-    /// No such fault point.
+    NoGpu { gpu: usize, gpus: usize },
     #[error("no fault point `{point}`; the nearest is `{nearest}` (`sealsim list --faults` names all)")]
-    FaultPoint {
-        /// As asked for.
-        point: String,
-        /// One that exists.
-        nearest: String,
-    },
-    /// A fault point whose items do not have what an injection chooses.
+    FaultPoint { point: String, nearest: String },
     #[error("`{point}` has no {what}; {remedy}")]
-    FaultSelector {
-        /// The fault point.
-        point: String,
-        /// What was chosen.
-        what: String,
-        /// What can be chosen instead.
-        remedy: String,
-    },
-    /// Payload could not be read or written.
+    FaultSelector { point: String, what: String, remedy: String },
     #[error("{0}")]
     Payload(String),
-    /// The simulation itself failed.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
 }

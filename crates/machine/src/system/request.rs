@@ -47,7 +47,6 @@ pub struct CopyRequest {
     pub gpu: usize,
     pub direction: Direction,
     pub bytes: u64,
-    /// Kind of host memory.
     pub memory: Memory,
     /// Number of the host's buffer: copies of one buffer find in the caches what earlier ones left there.
     pub buffer: u32,
@@ -77,7 +76,6 @@ pub struct Request {
     pub data: DataMode,
     /// Seed of keys, IV masks and of the bits that faults pick.
     pub seed: u64,
-    /// Which kernel drives the machine.
     pub kernel: Kernel,
     /// In which order units tick at one instant.
     pub order: Order,
@@ -120,60 +118,45 @@ impl Request {
 
     fn one(direction: Direction, bytes: u64) -> Self {
         let seed = 1;
-        let source = Box::new(Generator::new(seed, 0));
-        let (memory, pages) = (Memory::Pinned, Pages::Warm);
-        Self {
-            copies: vec![CopyRequest {
-                gpu: 0,
-                direction,
-                bytes,
-                memory,
-                buffer: 0,
-                buffer_bytes: bytes,
-                pages,
-                source,
-                sink: None,
-            }],
-            program: Vec::new(),
-            data: DataMode::Exact,
-            seed,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
-            answers: false,
+        let copy = CopyRequest {
+            gpu: 0,
+            direction,
+            bytes,
+            memory: Memory::Pinned,
+            buffer: 0,
+            buffer_bytes: bytes,
+            pages: Pages::Warm,
+            source: Box::new(Generator::new(seed, 0)),
+            sink: None,
+        };
+        Self { copies: vec![copy], data: DataMode::Exact, seed, ..Self::none() }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut CopyRequest)) -> Self {
+        if let Some(copy) = self.copies.last_mut() {
+            change(copy);
         }
+        self
     }
 
     /// With the bytes of `source`, for example a `Vec<u8>`. The run fails if there are fewer than the copy's.
-    pub fn carrying(mut self, source: impl PayloadSource + 'static) -> Self {
-        if let Some(copy) = self.copies.last_mut() {
-            copy.source = Box::new(source);
-        }
-        self
+    pub fn carrying(self, source: impl PayloadSource + 'static) -> Self {
+        self.with(|copy| copy.source = Box::new(source))
     }
 
     /// With what arrives going to `sink`, for example a [`Received`](super::Received).
-    pub fn delivering_to(mut self, sink: impl PayloadSink + 'static) -> Self {
-        if let Some(copy) = self.copies.last_mut() {
-            copy.sink = Some(Box::new(sink));
-        }
-        self
+    pub fn delivering_to(self, sink: impl PayloadSink + 'static) -> Self {
+        self.with(|copy| copy.sink = Some(Box::new(sink)))
     }
 
     /// With the GPU of that number, from 0.
-    pub fn on_gpu(mut self, gpu: usize) -> Self {
-        if let Some(copy) = self.copies.last_mut() {
-            copy.gpu = gpu;
-        }
-        self
+    pub fn on_gpu(self, gpu: usize) -> Self {
+        self.with(|copy| copy.gpu = gpu)
     }
 
     /// With ordinary host memory, not page-locked.
-    pub fn pageable(mut self) -> Self {
-        if let Some(copy) = self.copies.last_mut() {
-            copy.memory = Memory::Pageable;
-        }
-        self
+    pub fn pageable(self) -> Self {
+        self.with(|copy| copy.memory = Memory::Pageable)
     }
 
     /// The same for the sake of its timing: no bytes are carried, so that it takes less of the host's time.

@@ -72,10 +72,8 @@ fn shared_root(machine: &MachineSpec, gpu: usize) -> Option<String> {
     Some(root.path(machine.gpus())).filter(|path| *path != format!("host{gpu}") && machine.gpus() > 1)
 }
 
-/// What one GPU's session does.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// Its copies and its program.
     pub request: Request,
     /// Places of its copies among those of the whole request.
     pub copies: Vec<usize>,

@@ -88,8 +88,7 @@ mod tests {
     use crate::{config::Layers, system::link_of};
 
     fn machine(settings: &[&str]) -> MachineSpec {
-        let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
-        layers.resolve().unwrap().machine
+        Layers::h100(settings).machine
     }
 
     #[test]

@@ -70,7 +70,6 @@ fn activated(faults: &[Effect]) -> Option<Femtos> {
 }
 
 impl Outcome {
-    /// What its faults came to.
     pub fn fault_verdict(&self) -> FaultVerdict {
         let silent = self.copies.iter().any(|copy| self.is_silent(copy));
         FaultVerdict::of(&self.faults, &self.errors, silent, false)

@@ -3,7 +3,6 @@
 use super::{Rule, host::longest_message, rule};
 use crate::host::spec::CipherWork;
 
-/// Most threads of a host.
 const MOST_WORKERS: u32 = 1024;
 
 /// Most IVs that a misprediction leaves over: each takes a copy of its own.

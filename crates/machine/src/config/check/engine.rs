@@ -10,6 +10,13 @@ use crate::{
     units::Bytes,
 };
 
+const SEALING_SMS: &str = "SMs seal and open here, so that the PCEs have no engine to share";
+
+/// Why the first of these that is broken is so.
+fn first_of<const N: usize>(rules: [(bool, &str); N]) -> Option<String> {
+    rules.into_iter().find_map(|(broken, why)| broken.then(|| why.to_owned()))
+}
+
 pub(super) const RULES: &[Rule] = &[
     rule("engine", "see the fields' own descriptions: `sealsim schema`", |m| {
         m.engine.check().err().map(|error| error.to_string())
@@ -24,16 +31,16 @@ pub(super) const RULES: &[Rule] = &[
         "write the same chains and chunk in both, or another family in both; with a shared GHASH leave it out",
         |m| {
             let open = m.copy_engine.open_ghash.as_ref()?;
-            let other = || {
-                let differs = ChainFormat::of(open) != ChainFormat::of(&m.engine.ghash);
-                differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
-            };
-            let shared = || {
-                let common = matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash));
-                (common && *open != m.engine.ghash)
-                    .then(|| "PCEs that seal and open share the GHASH engine.ghash, and this is another one".to_owned())
-            };
-            open.check().err().map(|error| error.to_string()).or_else(other).or_else(shared)
+            if let Err(error) = open.check() {
+                return Some(error.to_string());
+            }
+            let other = ChainFormat::of(open) != ChainFormat::of(&m.engine.ghash);
+            let shared =
+                matches!(m.copy_engine.common(), Some(Common::Engine | Common::Ghash)) && *open != m.engine.ghash;
+            first_of([
+                (other, "it expects other tags than engine.ghash, whose format the CPU seals in"),
+                (shared, "PCEs that seal and open share the GHASH engine.ghash, and this is another one"),
+            ])
         },
     ),
     rule(
@@ -96,25 +103,21 @@ pub(super) const RULES: &[Rule] = &[
             let is = |sharing| m.copy_engine.sharing == Some(sharing);
             let (split, shared, sms) = (is(Sharing::Split), is(Sharing::Shared), m.sealing_sms().is_some());
             let many = split && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
-            [
+            first_of([
                 (many, "parts of a message have shares of one tag, and sub-chains have several"),
                 (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
-                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
-            ]
-            .into_iter()
-            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+                (shared && sms, SEALING_SMS),
+            ])
         },
     ),
     rule("cipher.text_crc", "leave it out", |m| {
         m.cipher.text_crc?;
         let split = m.copy_engine.sharing == Some(Sharing::Split);
-        [
+        first_of([
             (m.aead.is_some(), "only AES-GCM has a CRC of the text in its tag"),
             (split, "the CRC of a text is not the sum of its parts' CRCs"),
             (m.sealing_sms().is_some(), "the kernels make no CRC of the text"),
-        ]
-        .into_iter()
-        .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+        ])
     }),
     rule(
         "copy_engine.pools",
@@ -127,11 +130,9 @@ pub(super) const RULES: &[Rule] = &[
                 Some(Sharing::Shared) => "sharing = \"shared\" is one engine for all PCEs, its AES lanes and its GHASH",
                 _ => "AES lanes that PCEs share have no way to a GHASH of each PCE",
             };
-            let sms = m.copy_engine.pools.is_some()
-                && m.sealing_sms().is_some()
-                && m.copy_engine.common() != Some(Common::Nothing);
-            let sms = sms.then(|| "SMs seal and open here, so that the PCEs have no engine to share".to_owned());
-            m.copy_engine.common().is_none().then(|| why.to_owned()).or(sms)
+            let common = m.copy_engine.common();
+            let sms = m.copy_engine.pools.is_some() && m.sealing_sms().is_some() && common != Some(Common::Nothing);
+            first_of([(common.is_none(), why), (sms, SEALING_SMS)])
         },
     ),
     rule(
@@ -156,15 +157,14 @@ pub(super) const RULES: &[Rule] = &[
         |m| {
             let (turn, room) = (m.copy_engine.engine_turn?, m.copy_engine.read_buffer);
             let beyond = m.link.max_read_request.max(m.copy_engine.burst);
-            let odd = !turn.0.is_multiple_of(16);
-            let large = turn.0 + beyond.0 > room.0;
-            let blocks = || format!("{turn} is no number of whole AES blocks");
-            let full = || {
+            if !turn.0.is_multiple_of(16) {
+                return Some(format!("{turn} is no number of whole AES blocks"));
+            }
+            (turn.0 + beyond.0 > room.0).then(|| {
                 format!(
                     "a turn of {turn} and the request that reaches beyond it ({beyond}) do not fit a PCE's read buffer of {room}"
                 )
-            };
-            odd.then(blocks).or_else(|| large.then(full))
+            })
         },
     ),
     rule("tag_queue.quarantine_in", "write tag_queue.release = \"hold\", or quarantine_in = \"copy_engine\"", |m| {
@@ -179,7 +179,7 @@ pub(super) const RULES: &[Rule] = &[
         "write a multiple of 32 B, for whole messages of AES-GCM in copy engines whose engine.ghash has one tag, with separate tags and no cipher.text_crc; or leave it out",
         |m| {
             let every = m.tag_queue.tag_every?;
-            [
+            first_of([
                 (!every.0.is_multiple_of(32), "pieces start at multiples of 32 B, as messages do"),
                 (ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM, "sub-chains have tags of their own"),
                 (m.aead.is_some(), "only AES-GCM has several tags"),
@@ -190,9 +190,7 @@ pub(super) const RULES: &[Rule] = &[
                     m.cipher.text_crc.is_some(),
                     "the CRC of a text is of the whole message, and so known after its pieces",
                 ),
-            ]
-            .into_iter()
-            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
+            ])
         },
     ),
     rule("tag_queue.placement", "write tag_queue.fetch = \"after_data\", or placement = \"separate\"", |m| {

@@ -7,6 +7,9 @@ use crate::{
     units::Bytes,
 };
 
+const ODD_MESSAGE: &str =
+    "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B";
+
 /// The most bytes that GCM enciphers under one IV: 2^32 - 2 blocks.
 const LONGEST_TEXT: Bytes = Bytes((1 << 36) - 32);
 
@@ -26,16 +29,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("staging.buffers", "write fewer or smaller buffers, of a multiple of 4 KiB", |m| {
         m.staging.check().err().map(|error| error.to_string())
     }),
-    rule(
-        "driver.pinned.message",
-        "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
-        |m| odd_message(&m.driver.pinned, m),
-    ),
-    rule(
-        "driver.pageable.message",
-        "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
-        |m| odd_message(&m.driver.pageable, m),
-    ),
+    rule("driver.pinned.message", ODD_MESSAGE, |m| odd_message(&m.driver.pinned, m)),
+    rule("driver.pageable.message", ODD_MESSAGE, |m| odd_message(&m.driver.pageable, m)),
     rule(
         "cipher.on_caller",
         "write cipher.threads = 1, or cipher.on_caller = false for threads beside the caller",

@@ -12,6 +12,9 @@ use crate::{
 /// Flits of 10^9 that may be lost: one in a hundred.
 const MOST_FLIT_ERRORS: u32 = 10_000_000;
 
+const SIZES: &str = "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB";
+const FEW_CREDITS: &str = "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite";
+
 pub(super) const RULES: &[Rule] = &[
     rule("link.generation", "write 3, 4, 5 or 6", |m| {
         let unknown = !GENERATIONS.contains(&m.link.generation);
@@ -20,12 +23,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("link.lanes", "write 1, 2, 4, 8 or 16", |m| {
         (!WIDTHS.contains(&m.link.lanes)).then(|| format!("no link has {} lanes", m.link.lanes))
     }),
-    rule("link.max_payload", "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB", |m| {
-        not_a_pcie_size(m.link.max_payload)
-    }),
-    rule("link.max_read_request", "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB", |m| {
-        not_a_pcie_size(m.link.max_read_request)
-    }),
+    rule("link.max_payload", SIZES, |m| not_a_pcie_size(m.link.max_payload)),
+    rule("link.max_read_request", SIZES, |m| not_a_pcie_size(m.link.max_read_request)),
     rule("link.read_completion_boundary", "a root complex has 64 B or 128 B", |m| {
         let boundary = m.link.read_completion_boundary;
         (![64, 128].contains(&boundary.0)).then(|| format!("{boundary} is not a read completion boundary"))
@@ -51,16 +50,8 @@ pub(super) const RULES: &[Rule] = &[
             format!("{timer} end before an Ack can be back ({round_trip} cycles: two flights and the Ack latency)")
         })
     }),
-    rule(
-        "link.host_credits",
-        "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
-        |m| too_few_credits(&m.link.host_credits, m.link.max_payload),
-    ),
-    rule(
-        "link.gpu_credits",
-        "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
-        |m| too_few_credits(&m.link.gpu_credits, m.link.max_payload),
-    ),
+    rule("link.host_credits", FEW_CREDITS, |m| too_few_credits(&m.link.host_credits, m.link.max_payload)),
+    rule("link.gpu_credits", FEW_CREDITS, |m| too_few_credits(&m.link.gpu_credits, m.link.max_payload)),
     rule(
         "link.ide",
         "the H100 has none: write link.ide_capable = true for a link that does, as --design ide does",

@@ -6,7 +6,6 @@ use std::{collections::VecDeque, sync::Arc};
 
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// Bytes of each transfer.
     sizes: Vec<u64>,
     /// Longest message; none if a transfer is one.
     message: Option<u64>,

@@ -21,12 +21,10 @@ pub(super) struct Opening {
     pub message: Option<Stream>,
     /// Its text as far as it has come, opened.
     pub text: Option<Vec<u8>>,
-    /// Whether it was found right.
     pub right: bool,
 }
 
 impl Opening {
-    /// A message of which nothing has come.
     pub const fn new(start: u64, bytes: u64, sealed: bool) -> Self {
         let tag = Payload::none();
         Self { start, bytes, came: 0, tagged: false, sealed, tag, message: None, text: None, right: false }

@@ -7,7 +7,6 @@ use super::{Iv, IvError, IvMask, Nonce};
 pub struct KeySlot {
     /// Channel counter of the newest channel; 0 if there was none.
     pub channel_counter: u64,
-    /// Mask of the current key.
     pub mask: IvMask,
 }
 

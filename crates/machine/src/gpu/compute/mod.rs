@@ -68,7 +68,6 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// A compute side on `clock`.
     pub fn new(spec: &ComputeSpec, clock: Clock) -> Self {
         Self {
             clock,

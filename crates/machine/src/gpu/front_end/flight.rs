@@ -78,7 +78,6 @@ impl Flight {
 pub(super) struct Flights {
     flights: VecDeque<Flight>,
     begun: u64,
-    /// Messages without a verdict.
     unjudged: BTreeSet<JobId>,
     /// Whether anything has changed since they were last settled.
     changed: bool,

@@ -54,7 +54,6 @@ use first::Firsts;
 use flight::{Flights, PartTag};
 use std::{collections::VecDeque, ops::Range};
 
-/// A submission or a method that the front end refuses.
 pub const SUBMISSION: ErrorSignal = ErrorSignal::uncorrected("submission", "a submission that the GPU refused");
 
 /// Bit of a semaphore value that says that the channel has failed.
@@ -67,9 +66,7 @@ ports! {
     /// What notifies a front end that messages to device memory are complete.
     pub struct Verification {
         pub landed: Rx<Landed>,
-        /// From the tag queue.
         pub verdicts: In<Verdict>,
-        /// To the tag queue.
         pub entries: Out<TagEntry>,
     }
 }
@@ -77,9 +74,7 @@ ports! {
 ports! {
     pub struct Ports {
         pub pushes: In<CopyPush>,
-        /// To the PCEs.
         pub work: Vec<Out<PceWork>>,
-        /// From the PCEs.
         pub done: Vec<In<Done>>,
         /// Of the LCE that reads host memory.
         pub verification: Option<Verification>,
@@ -115,7 +110,6 @@ pub struct FrontEndSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
     pub message: JobId,
-    /// When its verdict came.
     pub time: Femtos,
     /// When the semaphore at the end of its push was released, if it was by then: its consumers had started.
     pub started: Option<Femtos>,
@@ -175,7 +169,6 @@ pub struct FrontEnd {
     /// The cycle from which the next push may begin.
     next_push: u64,
     iv_faults: Vec<Armed>,
-    /// Work of the channel's key.
     key_work: Work,
     /// Pushes whose end the scheduler is to be notified of.
     retired: VecDeque<u32>,
@@ -240,7 +233,6 @@ impl FrontEnd {
         &self.failures
     }
 
-    /// What the channel's key has done.
     pub const fn key_work(&self) -> Work {
         self.key_work
     }

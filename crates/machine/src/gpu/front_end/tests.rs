@@ -5,7 +5,7 @@ use crate::{
     gcm::iv::{Iv, IvMask},
     gpu::{methods::encode, spec::Sharing},
     sim::{Netlist, Tx},
-    units::{Bytes, Cycles, Femtos, Frequency},
+    units::{Cycles, Femtos},
 };
 use std::collections::BTreeMap;
 
@@ -16,32 +16,7 @@ const ERROR: u64 = DONE + 64;
 
 fn spec(release: Release) -> FrontEndSpec {
     FrontEndSpec {
-        copy_engine: CopyEngineSpec {
-            clock: Frequency(1_000_000_000),
-            pces_secure: 1,
-            pces_plain: 1,
-            outstanding_reads: 8,
-            request_interval: Cycles(1),
-            fetch: Cycles(10),
-            method_word: Cycles(1),
-            launch: Cycles(10),
-            read_buffer: Bytes(8192),
-            burst: Bytes(512),
-            stripe: Bytes(4096),
-            stripes_in_flight: 4,
-            completion_timeout: Femtos(1_000_000_000),
-            messages_in_flight: 4,
-            opens: crate::gpu::spec::Opens::Arriving,
-            open_ghash: None,
-            sharing: None,
-            engine_clock: None,
-            engine_wire: None,
-            engine_turn: None,
-            pools: None,
-            handover_timeout: None,
-            flush: Cycles(0),
-            turnaround: Cycles(0),
-        },
+        copy_engine: CopyEngineSpec { fetch: Cycles(10), messages_in_flight: 4, ..CopyEngineSpec::bench() },
         writes_host: false,
         pces: 1,
         confidential: true,

@@ -45,15 +45,10 @@ pub trait DeviceMemory {
 
 ports! {
     pub struct Ports {
-        /// Writes, by PCE.
         pub writes: Vec<Rx<MemoryWrite>>,
-        /// Reads, by PCE.
         pub reads: Vec<In<MemoryRead>>,
-        /// Read data, by PCE.
         pub data: Vec<Tx<MemoryData>>,
-        /// Verdicts of the tag queue.
         pub verdicts: In<Verdict>,
-        /// To the front end.
         pub landed: Tx<Landed>,
         /// To the SMs, where they seal and open.
         pub staged: Option<Tx<Staged>>,
@@ -64,7 +59,6 @@ ports! {
 /// A message whose bytes wait for a verdict, or whose verdict waits for bytes.
 #[derive(Debug, Default)]
 struct Unverified {
-    /// Whether any of its bytes has come.
     has_come: bool,
     /// Jobs that have landed, and how many there are; 0 until one of them writes.
     landed: (u32, u32),
@@ -122,7 +116,6 @@ pub struct Hbm {
 }
 
 impl Hbm {
-    /// Device memory on `clock`.
     pub fn new(spec: &HbmSpec, clock: Clock) -> Self {
         Self {
             spec: spec.clone(),

@@ -5,41 +5,12 @@
 //! conf_compute_key_rotation_gh100.c, conf_compute.c (KEY_ROTATION_THRESHOLD_DELTA).
 
 use crate::growth::outcome;
-use thiserror::Error;
 
 /// Distance from the lower to the upper threshold, in work units.
 pub const THRESHOLD_DELTA: u64 = 1_000_000_000;
 
-/// Attacker advantages that the driver accepts, as negative exponents of two.
-pub const ADVANTAGES: std::ops::RangeInclusive<u32> = 50..=65;
-
-/// Attacker advantage that the driver starts with.
-pub const DEFAULT_ADVANTAGE: u32 = 60;
-
-/// Upper thresholds in work units, for advantages 50 to 65.
-const UPPER: [u64; 16] = [
-    777_472_127_993,
-    549_755_813_887,
-    388_736_063_996,
-    274_877_906_943,
-    194_368_031_997,
-    137_438_953_471,
-    97_184_015_998,
-    68_719_476_735,
-    48_592_007_999,
-    34_359_738_367,
-    24_296_003_999,
-    17_179_869_183,
-    12_148_001_999,
-    8_589_934_591,
-    6_074_000_999,
-    4_294_967_295,
-];
-
-/// An attacker advantage outside the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("attacker advantage {0} is not in 50..=65")]
-pub struct AdvantageError(pub u32);
+/// Upper threshold in work units, for the attacker advantage of 2^-60 that the driver starts with. One for each of 2^-50 to 2^-65 is in its table.
+const UPPER: u64 = 24_296_003_999;
 
 /// When a key pair is to be rotated, and when it must not be used any longer. In work units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,20 +21,9 @@ pub struct Thresholds {
     pub upper: u64,
 }
 
-impl Thresholds {
-    /// The thresholds for an attacker advantage of 2^-`advantage`.
-    pub fn for_advantage(advantage: u32) -> Result<Self, AdvantageError> {
-        let row = advantage.checked_sub(*ADVANTAGES.start()).ok_or(AdvantageError(advantage))?;
-        let upper = *UPPER.get(row as usize).ok_or(AdvantageError(advantage))?;
-        Ok(Self { lower: upper - THRESHOLD_DELTA, upper })
-    }
-}
-
 impl Default for Thresholds {
-    /// Those of [`DEFAULT_ADVANTAGE`].
     fn default() -> Self {
-        let upper = UPPER[(DEFAULT_ADVANTAGE - 50) as usize];
-        Self { lower: upper - THRESHOLD_DELTA, upper }
+        Self { lower: UPPER - THRESHOLD_DELTA, upper: UPPER }
     }
 }
 

@@ -18,10 +18,8 @@ pub use map::{PceMap, pces};
 
 use std::fmt;
 
-/// Logical copy engines of GH100.
 pub const LCES: u8 = 10;
 
-/// Physical copy engines of GH100.
 pub const PCES: u8 = 16;
 
 /// LCE that reads system memory (NVLINK_SYSMEM_READ_LCE): the H2D path.

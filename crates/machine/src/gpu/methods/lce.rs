@@ -185,7 +185,6 @@ impl Lce {
     }
 }
 
-/// The data words behind a header.
 fn data_of(header: u32, behind: &[u32], count: usize) -> Result<&[u32], Broken> {
     let incrementing = header & OPCODE_AND_SUBCHANNEL == 1 << 29 | SUBCHANNEL << 13;
     Rule::Header.require(incrementing, || "a header of another kind".into())?;

@@ -37,12 +37,11 @@ pub use encode::{EncodeError, encode};
 pub use lce::{Command, Lce};
 pub use rule::{MethodError, Rule};
 
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 
 /// Address bits of the methods: 25 + 32.
 const ADDRESS_BITS: u32 = 57;
 
-/// Subchannel of the copy engine.
 const SUBCHANNEL: u32 = 4;
 
 const TAG_BYTES: u64 = 16;
@@ -54,10 +53,10 @@ const IV_BYTES: u64 = 12;
 pub const SEMAPHORE_BYTES: u32 = 4;
 
 /// What of a launch no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed { name: "copy_engine.tag", value: TAG_BYTES, unit: "B", why: "a tag of AES-GCM as the open driver has it" },
-    Fixed { name: "copy_engine.iv", value: IV_BYTES, unit: "B", why: "an IV of AES-GCM as the open driver has it" },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "copy_engine.tag" TAG_BYTES, "B", "a tag of AES-GCM as the open driver has it";
+    "copy_engine.iv" IV_BYTES, "B", "an IV of AES-GCM as the open driver has it";
+};
 
 #[cfg(test)]
 mod tests;

@@ -57,14 +57,12 @@ rules! {
     SemaphoreAlignment: "a semaphore is aligned to its own size", (MODEL, "assumed; the class header is silent");
 }
 
-/// Why the methods of a push are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("word {word:#010x} at byte {at}: {found}; rule {rule:?}: {} [{}]", .rule.statement(), .rule.stated_in())]
 pub struct MethodError {
     /// Byte offset of the word in its push.
     pub at: usize,
     pub word: u32,
-    /// The rule that is broken.
     pub rule: Rule,
     /// What was found instead.
     pub found: String,

@@ -10,7 +10,6 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field's bits, in place.
     pub const fn mask(self) -> u32 {
         (u32::MAX >> (31 - (self.high - self.low))) << self.low
     }
@@ -62,7 +61,6 @@ macro_rules! methods {
         pub static METHODS: &[Method] = &[
             $(Method { name: stringify!($name), offset: $offset, fields: &[$($name::$field),*] },)*
         ];
-        /// How many rows there are.
         pub const ROWS: usize = [$($offset),*].len();
     };
 }

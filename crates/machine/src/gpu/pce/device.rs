@@ -133,8 +133,8 @@ impl Pce {
             }
             return;
         }
-        pass.text.push(data.payload.clone());
-        let text = if last { pass.text.take() } else { Payload::none() };
+        pass.text.append(data.payload.clone());
+        let text = if last { std::mem::take(&mut pass.text) } else { Payload::none() };
         let mut left = if last { total } else { 0 };
         while left > 0 {
             let (start, bytes) = (total - left, left.min(burst));

@@ -53,7 +53,6 @@ impl Engine {
         Self { timing, weight: Weight::new(product), crossing, charged: (0, 0), notes: None }
     }
 
-    /// Notes its answers from here on.
     pub fn note_answers(&mut self) {
         self.notes = Some(Notes::new(self.crossing));
     }

@@ -214,7 +214,7 @@ impl Pce {
         let deposit = if unverified || staged.is_some() {
             deposit
         } else {
-            Some((transfer.job.destination + offset, transfer.assembly.take()))
+            Some((transfer.job.destination + offset, std::mem::take(&mut transfer.assembly)))
         };
         if transfer.held.waits {
             self.hold(number, write(deposit), out + 1, ports);
@@ -241,7 +241,7 @@ impl Pce {
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
         if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
-            let text = transfer.assembly.take();
+            let text = std::mem::take(&mut transfer.assembly);
             sm.jobs.send(date, transfer.for_sms(text));
         } else if transfer.job.kind == LaunchKind::Open {
             let tag = match keys {

@@ -20,7 +20,6 @@ pub enum EngineInput {
     GivenUp,
 }
 
-/// How a message starts.
 #[derive(Debug, Clone)]
 pub struct MessageInput {
     /// What of it goes through this engine.

@@ -40,7 +40,6 @@
 
 mod answers;
 mod aside;
-mod assembly;
 mod device;
 mod engine;
 mod errors;
@@ -144,17 +143,13 @@ ports! {
 }
 
 ports! {
-    /// Ports of a PCE.
     pub struct Ports {
         pub work: In<PceWork>,
         /// Completions of its reads; none for a PCE that only writes host memory.
         pub completions: Option<In<Tlp>>,
         pub requests: Out<Tlp>,
-        /// Reads of device memory.
         pub reads: Out<MemoryRead>,
-        /// Data from device memory.
         pub data: Rx<MemoryData>,
-        /// Writes to device memory.
         pub writes: Tx<MemoryWrite>,
         /// Tags to the tag queue; none for a PCE that does not open.
         pub reports: Option<Tx<TagReport>>,
@@ -164,7 +159,6 @@ ports! {
         pub sm: Option<SmPorts>,
         /// Where PCEs share an engine.
         pub engine: Option<EnginePorts>,
-        /// To the front end.
         pub done: Out<Done>,
         /// For what is a sign that something is wrong.
         pub signals: Signals,
@@ -403,7 +397,6 @@ impl Pce {
         }
     }
 
-    /// Whether the engine that PCEs share has bytes of this one.
     fn engine_has_bytes(&self) -> bool {
         self.shared.as_ref().is_some_and(EngineSide::waits)
     }

@@ -13,7 +13,6 @@ use crate::{
 use std::collections::VecDeque;
 
 ports! {
-    /// Ports to the engine.
     pub struct EnginePorts {
         pub requests: Tx<EngineRequest>,
         pub replies: Rx<EngineReply>,

@@ -2,7 +2,6 @@
 
 use super::{
     PceSpec,
-    assembly::Assembly,
     opening::{Ended, Opening},
     quarantine::Held,
     text::Text,
@@ -29,7 +28,7 @@ pub(super) struct FirstPass {
     pub absorbed: u64,
     /// Room in addition to the read buffer for a message that is kept; none for one that is read twice.
     pub kept_room: Option<u64>,
-    pub text: Assembly,
+    pub text: Payload,
 }
 
 impl FirstPass {
@@ -68,7 +67,8 @@ pub(super) struct Transfer {
     pub first_pass: Option<Box<FirstPass>>,
     /// Bytes that are in writes to device memory.
     pub written: u64,
-    pub assembly: Assembly,
+    /// Bytes that have come and not gone on.
+    pub assembly: Payload,
     pub stream: Option<Text>,
     /// Of an opening transfer: the bytes opened so far.
     pub opening: Option<Opening>,
@@ -117,7 +117,7 @@ impl Transfer {
             fed: 0,
             unwritten: 0,
             written: 0,
-            assembly: Assembly::default(),
+            assembly: Payload::none(),
             stream: None,
             opening: None,
             held: Held::new(open && spec.tag_queue.release.quarantines()),
@@ -171,7 +171,6 @@ impl Transfer {
         }
     }
 
-    /// Whether nothing is left to ask for.
     #[inline]
     pub fn asked_all(&self) -> bool {
         match self.job.kind.reads_host() {
@@ -186,7 +185,6 @@ impl Transfer {
         1 + u64::from(self.first_pass.as_ref().is_some_and(|pass| pass.kept_room.is_none()))
     }
 
-    /// Whether all bytes have passed.
     #[inline]
     pub fn fed_all(&self) -> bool {
         self.fed == self.job.bytes
@@ -194,7 +192,7 @@ impl Transfer {
 
     #[inline]
     pub fn take_in(&mut self, piece: Piece) {
-        self.assembly.push(piece.payload);
+        self.assembly.append(piece.payload);
         self.hand_over(PIECE);
     }
 
@@ -204,7 +202,7 @@ impl Transfer {
         if let Some(opening) = &self.opening
             && self.assembly.length() >= piece
         {
-            opening.take(self.assembly.take());
+            opening.take(std::mem::take(&mut self.assembly));
         }
     }
 

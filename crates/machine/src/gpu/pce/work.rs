@@ -33,14 +33,7 @@ impl Piece {
     /// Appends what came behind it.
     #[inline]
     pub fn join(&mut self, next: Self) {
-        if self.bytes == 0 {
-            self.payload = next.payload;
-        } else if !self.payload.extend(&next.payload) {
-            let parts = [self.payload.bytes(), next.payload.bytes()];
-            if parts.iter().any(Option::is_some) {
-                self.payload = Payload::of(parts.map(Option::unwrap_or_default).concat());
-            }
-        }
+        self.payload.append(next.payload);
         self.bytes += next.bytes;
     }
 }

@@ -97,11 +97,9 @@ ports! {
         pub pushes: Rc<RefCell<dyn PushMemory>>,
         /// To the front ends: of the reading and of the writing LCE.
         pub copies: [Out<CopyPush>; 2],
-        /// To the compute side.
         pub compute: Out<ComputePush>,
         /// From the front ends and from the compute side.
         pub retired: [In<Retired>; 3],
-        /// Semaphores, to the link.
         pub requests: Out<Tlp>,
     }
 }

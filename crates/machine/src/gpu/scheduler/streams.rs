@@ -76,7 +76,6 @@ impl Streams {
         self.streams.values().any(|stream| !stream.waiting.is_empty())
     }
 
-    /// Whether no stream has anything to do.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty() && self.open.is_empty()

@@ -18,7 +18,6 @@ impl PushMemory for Shelf {
     }
 }
 
-/// What the scheduler gave away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// To a front end: whether the writing one.

@@ -43,7 +43,6 @@ use std::collections::VecDeque;
 const MOST: u64 = 1 << 20;
 
 ports! {
-    /// Ports of the engine.
     pub struct Ports {
         /// By PCE.
         pub requests: Vec<Rx<EngineRequest>>,

@@ -13,7 +13,7 @@
 use super::spec::AesKernel;
 use super::warp::{Quad, Register, SharedMemory, Values, Warp, given, uniform};
 use crate::gcm::aes::RoundKeys;
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 
 /// Copies of the S-box: four threads share one.
 const S_BOX_COPIES: u32 = 8;
@@ -23,15 +23,10 @@ const S_BOX_COPIES: u32 = 8;
 const BITSLICED: u32 = 955;
 
 /// What of these kernels no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed { name: "sm.aes.s_box_copies", value: S_BOX_COPIES as u64, unit: "copies", why: "four threads share one" },
-    Fixed {
-        name: "sm.aes.bitsliced",
-        value: BITSLICED as u64,
-        unit: "instructions",
-        why: "for a block, from published throughput (Hajihassani et al. 2019)",
-    },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "sm.aes.s_box_copies" S_BOX_COPIES, "copies", "four threads share one";
+    "sm.aes.bitsliced" BITSLICED, "instructions", "for a block, from published throughput (Hajihassani et al. 2019)";
+};
 
 /// AES's tables and keys in shared memory.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@
 
 use super::warp::{ExecutionUnit, Quad, Register, SharedMemory, Values, Warp, given, uniform};
 use crate::gcm::field::Element;
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 use std::collections::VecDeque;
 
 /// Copies of a table side by side: eight threads read in one pass, each its own copy.
@@ -21,20 +21,11 @@ const COPIES: u32 = 8;
 const AHEAD: u32 = 8;
 
 /// What of these kernels no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "sm.ghash.table_copies",
-        value: COPIES as u64,
-        unit: "copies",
-        why: "eight threads read 16 bytes in one pass over the banks, each its own copy",
-    },
-    Fixed {
-        name: "sm.ghash.rows_ahead",
-        value: AHEAD as u64,
-        unit: "rows",
-        why: "loads on their way before the first is used: registers of a thread",
-    },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "sm.ghash.table_copies" COPIES, "copies",
+        "eight threads read 16 bytes in one pass over the banks, each its own copy";
+    "sm.ghash.rows_ahead" AHEAD, "rows", "loads on their way before the first is used: registers of a thread";
+};
 
 pub fn words(element: Element) -> [u32; 4] {
     [96, 64, 32, 0].map(|shift| (element.0 >> shift) as u32)

@@ -20,7 +20,7 @@ use super::{
     warp::{ExecutionUnit, Instruction, Quad, SharedMemory, THREADS, Values, Warp, given, uniform},
 };
 use crate::gcm::{aes::RoundKeys, field::Element, message::SealOpen};
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 
 /// Steps whose blocks the tensor cores sum before a multiplication.
 pub const GROUP: usize = 32;
@@ -28,21 +28,11 @@ pub const GROUP: usize = 32;
 const COLLECT: u32 = 128;
 
 /// What of the kernels no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "sm.tensor.group",
-        value: GROUP as u64,
-        unit: "steps",
-        why: "blocks that tensor cores sum before a multiplication",
-    },
-    Fixed {
-        name: "sm.tensor.collect",
-        value: COLLECT as u64,
-        unit: "instructions",
-        why: "to bring the low bits of 128 counters into four words",
-    },
-    Fixed { name: "sm.warp", value: THREADS as u64, unit: "threads", why: "a warp of every NVIDIA GPU" },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "sm.tensor.group" GROUP, "steps", "blocks that tensor cores sum before a multiplication";
+    "sm.tensor.collect" COLLECT, "instructions", "to bring the low bits of 128 counters into four words";
+    "sm.warp" THREADS, "threads", "a warp of every NVIDIA GPU";
+};
 /// Levels within a warp.
 const LEVELS: u32 = THREADS.trailing_zeros();
 
@@ -266,7 +256,6 @@ impl Kernel {
         (warp.into_instructions(), element(&share, 0))
     }
 
-    /// Steps that a message takes.
     pub fn steps_of(spec: &SmSpec, bytes: u64) -> u64 {
         (bytes.div_ceil(16) + 1).div_ceil(32 * u64::from(spec.used) * u64::from(spec.warps))
     }

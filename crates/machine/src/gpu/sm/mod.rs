@@ -56,13 +56,9 @@ ports! {
         pub jobs: Vec<Rx<SmJob>>,
         /// From device memory: ciphertext has become visible there.
         pub staged: Rx<Staged>,
-        /// Reads of device memory.
         pub reads: Out<MemoryRead>,
-        /// Data from device memory.
         pub data: Rx<MemoryData>,
-        /// Writes to device memory.
         pub writes: Tx<MemoryWrite>,
-        /// Tags to the tag queue.
         pub reports: Tx<TagReport>,
         /// What has been sealed, by PCE.
         pub sealed: Vec<Tx<Sealed>>,

@@ -73,7 +73,6 @@ impl KernelTiming {
         Some(Self { spec: spec.clone(), processor, kernel, parts, prologue, end, rows, programs, known })
     }
 
-    /// The time of a message of `bytes` bytes.
     pub fn span(&mut self, bytes: u64, direction: SealOpen) -> Span {
         let (used, warps) = (u64::from(self.spec.used), u64::from(self.spec.warps));
         let groups = (bytes.div_ceil(16) + 1).div_ceil(32);

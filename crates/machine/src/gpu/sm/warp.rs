@@ -118,7 +118,6 @@ pub struct Warp<'m> {
 }
 
 impl<'m> Warp<'m> {
-    /// A warp that has done nothing yet.
     pub const fn new(memory: &'m SharedMemory) -> Self {
         Self { memory, instructions: Vec::new() }
     }

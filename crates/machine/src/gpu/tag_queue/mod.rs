@@ -45,15 +45,12 @@ pub const COMPARATORS_DIFFER: ErrorSignal =
     ErrorSignal::uncorrected("comparators_differ", "a comparator that differs from its twin");
 
 ports! {
-    /// Ports of the tag queue.
     pub struct Ports {
         /// Messages, in launch order.
         pub entries: In<TagEntry>,
         /// Tags, by PCE.
         pub reports: Vec<Rx<TagReport>>,
-        /// To the front end.
         pub verdicts: Out<Verdict>,
-        /// To the device memory.
         pub settled: Out<Verdict>,
         /// To the PCEs, under `hold`; empty otherwise.
         pub released: Vec<Out<Verdict>>,
@@ -156,7 +153,6 @@ impl Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TagCounts {
-    /// Most entries at once.
     pub peak_entries: u64,
     /// Messages whose tags agreed.
     pub verified: u64,

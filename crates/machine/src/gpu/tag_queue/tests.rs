@@ -1,27 +1,13 @@
 //! When verdicts come, on both sides of every edge.
 
 use super::*;
-use crate::gpu::{release::Release, spec::TagFetch};
 use crate::{
     sim::Netlist,
-    units::{Bytes, Femtos, Frequency},
+    units::{Femtos, Frequency},
 };
 
 fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
-    TagQueueSpec {
-        depth: 8,
-        comparators,
-        retirement,
-        release: Release::WithholdCompletion,
-        quarantine: Bytes(0),
-        quarantine_in: None,
-        skid: None,
-        fetch: TagFetch::AfterData,
-        placement: None,
-        tag_every: None,
-        parity: None,
-        twin_comparators: None,
-    }
+    TagQueueSpec { comparators, retirement, ..TagQueueSpec::bench() }
 }
 
 /// Both tags of a message, with the cycles in which they arrive.

@@ -11,14 +11,16 @@ impl Cipher {
     /// Handles the bytes of a job at its end, which is at `time`.
     pub(super) fn handle(&mut self, place: usize, job: &CipherJob, time: Femtos, memory: &mut HostState) -> Handled {
         match job.kind {
-            JobKind::Seal | JobKind::ForwardIn => (self.seal(place, time, memory), Party::Cpu),
-            JobKind::Open | JobKind::OpenAfter => (self.open(job, memory), Party::Cpu),
-            JobKind::SealAhead => (self.seal_ahead(place, memory), Party::Cpu),
+            JobKind::Seal | JobKind::ForwardIn => {
+                (put(job, |memory| self.sealed(place, memory), time, memory), Party::Cpu)
+            }
+            JobKind::Open | JobKind::OpenAfter => (self.open(job, None, memory), Party::Cpu),
+            JobKind::SealAhead => (self.seal_ahead(place, job, memory), Party::Cpu),
             JobKind::SealUnused => (true, Party::Cpu),
-            JobKind::Place => (put_sealed_ahead(job, time, memory), Party::Cpu),
-            JobKind::ResealIn => (self.reseal_in(job, time, memory), Party::Cpu),
+            JobKind::Place => (put(job, |memory| memory.take_sealed(job.copy, job.offset), time, memory), Party::Cpu),
+            JobKind::ResealIn => (put(job, |memory| self.reseal_in(job, time, memory), time, memory), Party::Cpu),
             JobKind::ResealOut => self.reseal_out(job, time, memory),
-            JobKind::ForwardOut => (self.forward_out(job, time, memory), Party::User),
+            JobKind::ForwardOut => (self.open(job, Some(time), memory), Party::User),
             JobKind::CopyIn => (memory.fill(job.slot, job.copy, job.offset).is_some() || !memory.exact(), Party::Cpu),
             JobKind::CopyOut => (copy_out(job, memory), Party::Cpu),
         }
@@ -34,69 +36,55 @@ impl Cipher {
         self.cryptor.as_mut().map(|cryptor| cryptor.begin_seal(KeyOf::ToGpu, job.nonce, text))
     }
 
-    fn seal(&mut self, place: usize, time: Femtos, memory: &mut HostState) -> bool {
-        let running = &mut self.running[place];
-        let (kind, slot, nonce, bytes) = (running.job.kind, running.job.slot, running.job.nonce, running.job.bytes);
-        let tag = match (memory.exact(), running.sealing.take()) {
-            (false, _) => pseudo_tags(nonce, bytes, memory.tag_bytes(bytes)),
-            (true, Some(sealing)) => {
-                let (text, tag) = sealing.0();
-                memory.put_text(slot, text);
-                tag
-            }
-            (true, None) if self.cryptor.is_none() => return refuse(memory),
-            (true, None) => return false,
-        };
-        memory.put_sealed(slot, tag, kind == JobKind::ForwardIn, time);
-        true
+    /// What has been sealed while a job took its cycles, in a run with bytes.
+    fn sealed(&mut self, place: usize, memory: &mut HostState) -> Option<(Vec<u8>, Vec<u8>)> {
+        let sealing = self.running[place].sealing.take();
+        if sealing.is_none() && self.cryptor.is_none() {
+            refuse(memory);
+        }
+        sealing.map(|sealing| sealing.0())
     }
 
     /// Keeps a message that is sealed ahead. A run without bytes has nothing to keep.
-    fn seal_ahead(&mut self, place: usize, memory: &mut HostState) -> bool {
-        let running = &mut self.running[place];
-        let (copy, offset) = (running.job.copy, running.job.offset);
-        match (memory.exact(), running.sealing.take()) {
-            (false, _) => true,
-            (true, Some(sealing)) => {
-                memory.keep_sealed(copy, offset, sealing.0());
-                true
-            }
-            (true, None) if self.cryptor.is_none() => refuse(memory),
-            (true, None) => false,
+    fn seal_ahead(&mut self, place: usize, job: &CipherJob, memory: &mut HostState) -> bool {
+        if !memory.exact() {
+            return true;
         }
+        let sealed = self.sealed(place, memory);
+        sealed.map(|sealed| memory.keep_sealed(job.copy, job.offset, sealed)).is_some()
     }
 
     /// The user has sealed a message; the CPU opens it and seals it for the GPU.
-    fn reseal_in(&mut self, job: &CipherJob, time: Femtos, memory: &mut HostState) -> bool {
+    fn reseal_in(&mut self, job: &CipherJob, time: Femtos, memory: &mut HostState) -> Option<(Vec<u8>, Vec<u8>)> {
         let nonce = job.user_nonce();
-        if !memory.exact() {
-            memory.put_sealed(job.slot, pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)), false, time);
-            return true;
-        }
-        let Some(mut text) = memory.load(job.copy, job.offset, job.bytes) else { return false };
-        let Some(cryptor) = &mut self.cryptor else { return refuse(memory) };
+        let mut text = memory.load(job.copy, job.offset, job.bytes)?;
+        let Some(cryptor) = &mut self.cryptor else {
+            refuse(memory);
+            return None;
+        };
         let mut tag = cryptor.seal(KeyOf::FromUser, nonce, &mut text);
         memory.pass_user(time, &mut text, &mut tag);
-        if !cryptor.open(KeyOf::FromUser, nonce, &mut text, &tag) {
-            return false;
-        }
-        let tag = cryptor.seal(KeyOf::ToGpu, job.nonce, &mut text);
-        memory.put_text(job.slot, text);
-        memory.put_sealed(job.slot, tag, false, time);
-        true
+        cryptor.open(KeyOf::FromUser, nonce, &mut text, &tag).then(|| {
+            let tag = cryptor.seal(KeyOf::ToGpu, job.nonce, &mut text);
+            (text, tag)
+        })
     }
 
-    /// Opens a message from the GPU into `scratch`; gives whether its tag is right.
-    fn opened(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
+    /// Opens a message from the GPU into `scratch`; gives whether its tag is right. If the CPU only carries it to the user, it gets there at a time.
+    fn opened(&mut self, job: &CipherJob, carried: Option<Femtos>, memory: &mut HostState) -> bool {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
         match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)) == slot.tag,
+            (false, _) => tags_without_bytes(job, memory) == slot.tag,
             (true, Some(cryptor)) => {
                 // Plaintext must not lie in shared memory, not even for the length of a job.
                 self.scratch.clear();
                 self.scratch.extend_from_slice(&slot.data);
-                cryptor.open(KeyOf::FromGpu, job.nonce, &mut self.scratch, &slot.tag)
+                let mut tag = slot.tag.clone();
+                if let Some(time) = carried {
+                    memory.pass_user(time, &mut self.scratch, &mut tag);
+                }
+                cryptor.open(KeyOf::FromGpu, job.nonce, &mut self.scratch, &tag)
             }
             (true, None) => refuse(memory),
         }
@@ -111,13 +99,13 @@ impl Cipher {
         true
     }
 
-    fn open(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
-        self.opened(job, memory) && self.keep(job, memory)
+    fn open(&mut self, job: &CipherJob, carried: Option<Femtos>, memory: &mut HostState) -> bool {
+        self.opened(job, carried, memory) && self.keep(job, memory)
     }
 
     /// The CPU opens a message from the GPU and seals it for the user, who opens it.
     fn reseal_out(&mut self, job: &CipherJob, time: Femtos, memory: &mut HostState) -> Handled {
-        if !self.opened(job, memory) {
+        if !self.opened(job, None, memory) {
             return (false, Party::Cpu);
         }
         let nonce = job.user_nonce();
@@ -130,24 +118,6 @@ impl Cipher {
             _ => true,
         };
         (good && self.keep(job, memory), Party::User)
-    }
-
-    /// The user opens what the GPU has sealed and the CPU has only carried.
-    fn forward_out(&mut self, job: &CipherJob, time: Femtos, memory: &mut HostState) -> bool {
-        let exact = memory.exact();
-        let Some(slot) = memory.slot(job.slot) else { return false };
-        let right = match (exact, &mut self.cryptor) {
-            (false, _) => slot.tag == pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes)),
-            (true, Some(cryptor)) => {
-                self.scratch.clear();
-                self.scratch.extend_from_slice(&slot.data);
-                let mut tag = slot.tag.clone();
-                memory.pass_user(time, &mut self.scratch, &mut tag);
-                cryptor.open(KeyOf::FromGpu, job.nonce, &mut self.scratch, &tag)
-            }
-            (true, None) => return refuse(memory),
-        };
-        right && self.keep(job, memory)
     }
 }
 
@@ -167,17 +137,26 @@ fn copy_out(job: &CipherJob, memory: &mut HostState) -> bool {
     })
 }
 
-/// Puts a message that was sealed ahead into staging.
-fn put_sealed_ahead(job: &CipherJob, time: Femtos, memory: &mut HostState) -> bool {
+/// Puts a message that is sealed, as `sealed` gives it in a run with bytes, into staging.
+fn put(
+    job: &CipherJob,
+    sealed: impl FnOnce(&mut HostState) -> Option<(Vec<u8>, Vec<u8>)>,
+    time: Femtos,
+    memory: &mut HostState,
+) -> bool {
     let tag = if memory.exact() {
-        let Some((text, tag)) = memory.take_sealed(job.copy, job.offset) else { return false };
+        let Some((text, tag)) = sealed(memory) else { return false };
         memory.put_text(job.slot, text);
         tag
     } else {
-        pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes))
+        tags_without_bytes(job, memory)
     };
-    memory.put_sealed(job.slot, tag, false, time);
+    memory.put_sealed(job.slot, tag, job.kind == JobKind::ForwardIn, time);
     true
+}
+
+fn tags_without_bytes(job: &CipherJob, memory: &HostState) -> Vec<u8> {
+    pseudo_tags(job.nonce, job.bytes, memory.tag_bytes(job.bytes))
 }
 
 /// A run with bytes was built without what seals them.

@@ -24,7 +24,7 @@ use super::{
     spec::{CipherSpec, CipherWork, DriverSpec, SmallSpec},
     work::{CipherDone, CipherJob, Cryptor, JobKind, Sealing},
 };
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 use crate::{
     ports,
     sim::{Activity, In, Now, Out, Unit, Wake},
@@ -38,17 +38,14 @@ const LINE: u64 = 64;
 const PAGE: u64 = 4096;
 
 /// What of the cipher no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed { name: "memory.line", value: LINE, unit: "B", why: "a cache line of x86" },
-    Fixed { name: "memory.page", value: PAGE, unit: "B", why: "a page of x86, and of staging" },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "memory.line" LINE, "B", "a cache line of x86";
+    "memory.page" PAGE, "B", "a page of x86, and of staging";
+};
 
 ports! {
-    /// Ports of the cipher.
     pub struct CipherPorts {
-        /// Jobs from the driver.
         pub jobs: In<CipherJob>,
-        /// Ended jobs to the driver.
         pub done: Out<CipherDone>,
         pub memory: Rc<RefCell<HostState>>,
     }

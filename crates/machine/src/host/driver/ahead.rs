@@ -105,7 +105,6 @@ pub(super) struct Called {
     pub ivs: Option<Ivs>,
     /// NOPs that go before it.
     pub nops: u32,
-    /// Whether workers seal it.
     pub ahead: bool,
 }
 

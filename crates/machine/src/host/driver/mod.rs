@@ -81,7 +81,6 @@ ports! {
     /// Ports to workers in addition to the caller.
     pub struct HelperPorts {
         pub jobs: Out<CipherJob>,
-        /// Jobs that have ended.
         pub done: In<CipherDone>,
     }
 }
@@ -89,7 +88,6 @@ ports! {
 ports! {
     pub struct DriverPorts {
         pub jobs: Out<CipherJob>,
-        /// Jobs that have ended.
         pub done: In<CipherDone>,
         /// The workers that seal ahead.
         pub sealers: Option<HelperPorts>,
@@ -98,7 +96,6 @@ ports! {
         pub doorbells: Out<Tlp>,
         /// Semaphores that have changed.
         pub notices: Rx<Notice>,
-        /// Where pushes are put.
         pub pushes: Rc<RefCell<dyn Pushes>>,
         pub memory: Rc<RefCell<HostState>>,
         /// For what begins and ends.
@@ -125,12 +122,10 @@ enum Task {
     Host,
 }
 
-/// The copy in flight.
 #[derive(Debug)]
 struct Current {
     transfer: Transfer,
     stream: u32,
-    /// Whether its call waits for its end.
     blocks: bool,
     /// Whether it only uses up an IV: the copy itself comes after it.
     nop: bool,

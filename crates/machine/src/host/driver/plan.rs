@@ -4,7 +4,7 @@ use super::{
     ahead::Coming,
     program::{Operation, Step},
 };
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 use crate::{
     host::{
         calls::{CallsSpec, LaunchCallSpec},
@@ -106,12 +106,10 @@ pub(super) const PIECE: Bytes = Bytes(1 << 30);
 const DIRECT_STEP: Bytes = Bytes(1 << 20);
 
 /// What of the driver no configuration changes.
-pub const FIXED: &[Fixed] = &[Fixed {
-    name: "driver.plain_launch",
-    value: PIECE.0,
-    unit: "B",
-    why: "longest launch of a copy that needs no staging: a copy engine takes more than this in one line",
-}];
+pub const FIXED: &[Fixed] = fixed! {
+    "driver.plain_launch" PIECE.0, "B",
+        "longest launch of a copy that needs no staging: a copy engine takes more than this in one line";
+};
 
 impl CopyPlan {
     pub(super) const fn flow(&self, secure: bool) -> Flow {

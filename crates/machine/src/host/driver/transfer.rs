@@ -153,7 +153,6 @@ impl Transfer {
         self.pending.iter().any(|(pending, _)| *pending == number)
     }
 
-    /// Whether its bytes pass staging.
     pub fn is_staged(&self) -> bool {
         self.flow != Flow::Direct
     }

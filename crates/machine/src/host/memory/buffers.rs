@@ -11,7 +11,6 @@ use super::super::{
 use std::collections::{HashMap, HashSet};
 
 const PAGE: u64 = 4096;
-/// Huge pages of pageable memory.
 const HUGE_PAGE: u64 = 2 << 20;
 
 /// A copy's end on the host.
@@ -26,7 +25,6 @@ pub(in crate::host) struct Buffers {
     spec: MemorySpec,
     caches: Caches,
     ends: Vec<End>,
-    /// Buffers that began fresh.
     fresh: HashMap<u32, Fresh>,
 }
 

@@ -35,7 +35,7 @@ use crate::{
 use buffers::Buffers;
 pub(super) use buffers::Touch;
 use pinned::Pinned;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 /// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter; a bit of a
 /// message, or of its tag, between a user that seals and the CPU.
@@ -175,6 +175,11 @@ impl HostState {
         }
     }
 
+    /// What an access to a copy's bytes in private memory gave; if it failed, the run cannot go on.
+    fn accessed<T>(&mut self, copy: usize, offset: u64, access: io::Result<T>) -> Option<T> {
+        access.map_err(|error| self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1))).ok()
+    }
+
     /// Gives its fault points the path of one host among several: `host1.staging.tag` for `staging.tag`.
     pub fn lie_below(&mut self, path: &str) {
         for (point, (name, _)) in self.points.iter_mut().zip(FAULT_POINTS) {
@@ -238,7 +243,6 @@ impl HostState {
         self.staging.get(id)
     }
 
-    /// Address of a slot's first byte.
     pub const fn slot_address(&self, id: SlotId) -> u64 {
         self.staging.address(id)
     }
@@ -256,23 +260,16 @@ impl HostState {
     pub(super) fn fill(&mut self, id: SlotId, copy: usize, offset: u64) -> Option<&mut [u8]> {
         let slot = self.staging.get_mut(id)?;
         let bytes = slot.bytes_of_run(self.private.is_some())?;
-        let Err(error) = self.private.as_mut()?.load(copy, offset, bytes) else {
-            return self.staging.get_mut(id)?.bytes_of_run(true);
-        };
-        self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
-        None
+        let loaded = self.private.as_mut()?.load(copy, offset, bytes);
+        self.accessed(copy, offset, loaded)?;
+        self.staging.get_mut(id)?.bytes_of_run(true)
     }
 
     /// Loads a copy's bytes; none without data or if they cannot be had.
     pub(super) fn load(&mut self, copy: usize, offset: u64, bytes: u64) -> Option<Vec<u8>> {
         let mut text = vec![0; bytes as usize];
-        match self.private.as_mut()?.load(copy, offset, &mut text) {
-            Ok(()) => Some(text),
-            Err(error) => {
-                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
-                None
-            }
-        }
+        let loaded = self.private.as_mut()?.load(copy, offset, &mut text);
+        self.accessed(copy, offset, loaded).map(|()| text)
     }
 
     /// Puts a sealed message into its slot.
@@ -285,13 +282,8 @@ impl HostState {
     /// Stores bytes of a copy that job `by` has written into private memory; false if they cannot be kept.
     pub(super) fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], by: u64) -> bool {
         let Some(private) = self.private.as_mut() else { return true };
-        match private.store(copy, offset, bytes, by) {
-            Ok(()) => true,
-            Err(error) => {
-                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
-                false
-            }
-        }
+        let stored = private.store(copy, offset, bytes, by);
+        self.accessed(copy, offset, stored).is_some()
     }
 
     /// Lets faults act on a message, or its tag, that passes between a user who seals and the CPU at `time`.
@@ -418,13 +410,8 @@ impl HostState {
             return None;
         }
         let Some(private) = self.private.as_mut() else { return Some(Payload::none()) };
-        match self.pinned.read(private.as_mut(), copy, offset, u64::from(bytes)) {
-            Ok(payload) => Some(payload),
-            Err(error) => {
-                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
-                None
-            }
-        }
+        let read = self.pinned.read(private.as_mut(), copy, offset, u64::from(bytes));
+        self.accessed(copy, offset, read)
     }
 }
 

@@ -2,20 +2,15 @@
 
 use super::{
     super::{spec::*, *},
-    data::Counter,
     gpu::Lie,
-    machine::{Mini, Setup},
+    machine::{Mini, Setup, cpu},
 };
 use crate::{
-    sim::{Clock, FaultKind, Injection, Kernel, Order as Ticks, SimulationError, Unit},
-    units::{Bytes, BytesPerCycle, Cycles, Frequency},
+    sim::{FaultKind, Injection, Kernel, Order as Ticks, SimulationError, Unit},
+    units::{Bytes, BytesPerCycle, Cycles},
 };
 use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
-
-fn injection(place: &str, kind: FaultKind, transfer: u64) -> Injection {
-    Injection::nth(place, kind, transfer)
-}
 
 /// The first copy has failed with a reason that has `part` in it, and the others were not attempted.
 fn fails(mini: &Mini, part: &str) {
@@ -34,7 +29,7 @@ fn a_flip_in_staging_or_a_skipped_iv_is_a_channel_error() {
         [("staging.ciphertext", FaultKind::Flip), ("staging.tag", FaultKind::Flip), ("host.iv", FaultKind::Skip)]
     {
         let mut setup = Setup::secure(&[(H2d, 100_000, Pinned), (D2h, 10, Pinned)]);
-        setup.faults = vec![injection(place, kind, 20)];
+        setup.faults = vec![Injection::nth(place, kind, 20)];
         let (mini, _) = setup.go();
         fails(&mini, "robust-channel error 27");
         assert_eq!(mini.struck(), 1);
@@ -46,7 +41,7 @@ fn a_message_that_was_damaged_cut_short_or_sealed_under_another_iv_is_found_by_t
     for (lie, faults) in [
         (Some((2, Lie::Damage)), vec![]),
         (Some((2, Lie::Lose)), vec![]),
-        (None, vec![injection("host.iv", FaultKind::Skip, 17)]),
+        (None, vec![Injection::nth("host.iv", FaultKind::Skip, 17)]),
     ] {
         let mut setup = Setup::secure(&[(D2h, 100_000, Pinned), (H2d, 10, Pinned)]);
         (setup.lie, setup.faults) = (lie, faults);
@@ -166,12 +161,9 @@ fn a_driver_that_has_finished_stays_so() {
 fn build(change: impl FnOnce(&mut Setup)) -> Result<(), HostError> {
     let mut setup = Setup::secure(&[(H2d, 10, Pinned), (D2h, 10, Pageable)]);
     change(&mut setup);
-    let counter = |direction| Box::new(Counter { direction, last: 0, limit: 9 });
-    let nonces = NonceStreams { seal: counter(1), open: counter(2) };
-    let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
     Cipher::new(&setup.cipher, &setup.driver, None)?;
     HostState::new(&setup.staging, &setup.memory, None)?;
-    Driver::new(&setup.driver, &setup.staging, setup.options, clock, setup.plans, setup.program, nonces).map(drop)
+    setup.new_driver(cpu()).map(drop)
 }
 
 #[test]

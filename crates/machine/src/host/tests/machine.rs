@@ -15,6 +15,11 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc};
 
+/// The clock of the CPU: a cycle is a nanosecond.
+pub fn cpu() -> Clock {
+    Clock::new(Frequency(1_000_000_000)).unwrap()
+}
+
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub cipher: CipherSpec,
@@ -128,7 +133,6 @@ impl Setup {
         }
     }
 
-    /// The same without confidential computing.
     pub fn plain(plans: &[(Direction, u64, Memory)]) -> Self {
         Self { options: DriverOptions::default(), ..Self::secure(plans) }
     }
@@ -145,12 +149,12 @@ impl Setup {
         (memory, stored)
     }
 
-    fn new_driver(&self, clock: Clock) -> Driver {
+    pub fn new_driver(&self, clock: Clock) -> Result<Driver, HostError> {
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
         let (plans, program) = (self.plans.clone(), self.program.clone());
         let options = DriverOptions { work: self.cipher.work, ahead: self.cipher.ahead, ..self.options };
-        Driver::new(&self.driver, &self.staging, options, clock, plans, program, nonces).unwrap()
+        Driver::new(&self.driver, &self.staging, options, clock, plans, program, nonces)
     }
 
     /// Workers in addition to the caller, if there are any; gives what the driver has of them.
@@ -171,8 +175,7 @@ impl Setup {
     }
 
     pub fn build(&self) -> Mini {
-        let clock = |hz| Clock::new(Frequency(hz)).unwrap();
-        let (cpu, gpu_clock) = (clock(1_000_000_000), clock(self.gpu_clock));
+        let (cpu, gpu_clock) = (cpu(), Clock::new(Frequency(self.gpu_clock)).unwrap());
         let mut netlist = Netlist::new();
         let (memory, stored) = self.host_state(&mut netlist);
         let mailbox = Rc::new(RefCell::new(Mailbox::default()));
@@ -185,7 +188,7 @@ impl Setup {
         let cipher = Cipher::new(&self.cipher, &self.driver, Some(Box::new(Toy))).unwrap();
         let [launch, rate, flight] = self.gpu;
         let gpu = Gpu { verdict: self.verdict, lie: self.lie, ..Gpu::new(gpu_clock, launch, rate, flight) };
-        let driver = netlist.add("driver", cpu, self.new_driver(cpu), driver_ports);
+        let driver = netlist.add("driver", cpu, self.new_driver(cpu).unwrap(), driver_ports);
         let cipher = netlist.add("cipher", cpu, cipher, cipher_ports);
         let gpu = netlist.add("gpu", gpu_clock, gpu, gpu_ports);
         for (number, fault) in self.faults.iter().enumerate() {
@@ -199,6 +202,10 @@ impl Setup {
         let mut mini = self.build();
         let run = mini.run(Kernel::Skip, Ticks::Ascending).unwrap();
         (mini, run)
+    }
+
+    pub fn end(&self) -> u64 {
+        self.go().0.end()
     }
 }
 

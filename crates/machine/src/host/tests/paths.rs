@@ -60,19 +60,6 @@ fn pushes_are_numbered_from_one_over_all_copies_and_release_their_numbers() {
 }
 
 #[test]
-fn nothing_in_staging_is_ever_plaintext() {
-    let setup = Setup::secure(&[(H2d, 1 << 16, Pageable), (D2h, 1 << 16, Pageable)]);
-    let (mini, _) = setup.go();
-    for number in [0, 1] {
-        let memory = mini.memory.borrow();
-        let slot = memory.slot(SlotId(number)).unwrap();
-        assert_eq!(slot.data.len(), 1 << 16);
-        let same = slot.data.iter().zip(data::bytes(number as usize, 1 << 16)).filter(|(a, b)| **a == *b).count();
-        assert!(same < 1 << 11, "{same}");
-    }
-}
-
-#[test]
 fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() {
     let mut setup = Setup::plain(&[(H2d, (2 << 30) + 5, Pinned), (D2h, 1 << 30, Pinned)]);
     setup.exact = false;

@@ -2,7 +2,7 @@
 
 use super::{
     super::{spec::InFlightSpec, *},
-    machine::Setup,
+    machine::{Setup, cpu},
 };
 use crate::{
     stream::{Computation, PushWork, Semaphore, StreamTask},
@@ -29,9 +29,9 @@ fn took(mini: &super::machine::Mini, copy: usize) -> u64 {
 #[test]
 fn the_caller_hides_neither_pushes_nor_completions_behind_sealing() {
     let mut setup = Setup::secure(&[(H2d, 4 << 16, Pageable)]);
-    let beside = setup.go().0.end();
+    let beside = setup.end();
     setup.options.on_caller = true;
-    let by_itself = setup.go().0.end();
+    let by_itself = setup.end();
     // Three pushes of 600 lie between four chunks, and two completions of 100: the third is taken while the last push is in progress. Each
     // job costs a cycle to hand over and one to report.
     let visible = 3 * 600 + 2 * 100;
@@ -70,9 +70,9 @@ fn a_fresh_buffer_of_two_mebibytes_is_touched_by_huge_pages_and_a_rest_shares_on
 #[test]
 fn with_one_push_in_flight_transfer_and_opening_take_turns() {
     let mut setup = Setup::secure(&[(D2h, 4 << 16, Pageable)]);
-    let many = setup.go().0.end();
+    let many = setup.end();
     setup.driver.in_flight_pageable = InFlightSpec { h2d: 1, d2h: 1 };
-    let one = setup.go().0.end();
+    let one = setup.end();
     // Opening a chunk takes 65,836 cycles, its way through the GPU 2,098 and 900, its push 600 and its completion 100.
     let exposed = 3 * (2_098 + 900 + 600 + 100);
     assert!((one - many).abs_diff(exposed) <= 16, "{}", one - many);
@@ -156,13 +156,7 @@ fn kernels_and_events_go_to_their_streams_in_host_order() {
 
 #[test]
 fn programs_that_name_what_is_not_there_are_refused() {
-    let build = |program: Vec<Step>| {
-        let setup = Setup { program, ..Setup::plain(&[(H2d, 100, Pinned)]) };
-        let clock = crate::sim::Clock::new(crate::units::Frequency(1_000_000_000)).unwrap();
-        let never = || Box::new(super::data::Counter { direction: 1, last: 0, limit: 0 });
-        let nonces = NonceStreams { seal: never(), open: never() };
-        Driver::new(&setup.driver, &setup.staging, setup.options, clock, setup.plans, setup.program, nonces).err()
-    };
+    let build = |program| Setup { program, ..Setup::plain(&[(H2d, 100, Pinned)]) }.new_driver(cpu()).err();
     assert_eq!(build(vec![copy(0, 0)]), None);
     assert_eq!(build(vec![copy(0, 1)]), Some(HostError::NoCopy { step: 0, copy: 1 }));
     assert_eq!(build(vec![copy(0, 0), copy(0, 0)]), Some(HostError::MadeAgain { copy: 0, times: 2 }));

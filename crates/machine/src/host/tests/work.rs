@@ -1,16 +1,13 @@
 //! What the CPU does to data that a user has sealed: dates that can be counted by hand, bytes, and tags that are wrong.
 
 use super::{
-    super::{
-        spec::{CipherWork, SmallSpec},
-        *,
-    },
+    super::{spec::CipherWork, *},
     data,
     machine::{Mini, Setup},
 };
 use crate::{
     sim::{FaultKind, Injection},
-    units::{Bytes, BytesPerCycle, Cycles},
+    units::{Bytes, BytesPerCycle},
 };
 use CipherWork::{Forward, InPlace, Reseal, Seal};
 use Direction::{D2h, H2d};
@@ -68,15 +65,7 @@ fn a_pass_over_cold_memory_is_paid_once_however_often_the_cipher_works_on_the_by
 
 #[test]
 fn a_small_copy_that_is_forwarded_takes_the_second_pass_of_a_plain_one_and_in_place_none() {
-    let small = |setup: &mut Setup| {
-        setup.driver.small = SmallSpec {
-            limit: Bytes(4096),
-            limit_d2h: None,
-            rate: BytesPerCycle(1_000),
-            secure_cold_line: Cycles(3),
-            secure_cold_rate: BytesPerCycle(1_000),
-        };
-    };
+    let small = |setup: &mut Setup| setup.driver.small.limit = Bytes(4096);
     let more = |work| run(work, H2d, small).end() - run(work, H2d, |_| {}).end();
     let cold_page = 64 * 3;
     assert_eq!([more(Seal), more(Reseal), more(Forward), more(InPlace)], [4096 + cold_page, 4096 + cold_page, 4096, 0]);
@@ -123,8 +112,8 @@ fn a_message_that_the_user_did_not_seal_so_is_found_by_who_opens_it() {
 }
 
 #[test]
-fn what_the_user_sealed_for_the_gpu_stays_sealed_in_staging() {
-    for work in [Reseal, Forward, InPlace] {
+fn nothing_in_staging_is_ever_plaintext_whoever_has_sealed_it() {
+    for work in [Seal, Reseal, Forward, InPlace] {
         let mut setup = Setup::secure(&[(H2d, 1 << 16, Pageable), (D2h, 1 << 16, Pageable)]);
         setup.cipher.work = work;
         let (mini, _) = setup.go();

@@ -21,7 +21,6 @@ crate::units::named! {
     }
 }
 
-/// Which way a message goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {

@@ -94,9 +94,10 @@ impl Tracker {
     }
 
     fn mark(&mut self, id: Option<u64>, stage: Stage, end: Femtos, unit: usize) {
-        if let Some(message) = id.and_then(|id| self.open.get_mut(&id)) {
+        let Some(id) = id else { return };
+        if let Some(message) = self.open.get_mut(&id) {
             message.mark(stage, end, unit);
-            self.settle(message_id(id));
+            self.settle(id);
         }
     }
 
@@ -151,13 +152,6 @@ impl Tracker {
             None => return,
         };
         self.by_job.insert((tap.gpu, job.id), id);
-    }
-
-    fn work(&mut self, tap: Tap, work: &PceWork, time: Femtos) {
-        match work {
-            PceWork::Transfer(job) => self.launched(tap, job, time),
-            PceWork::Release { .. } | PceWork::Tag { .. } => {}
-        }
     }
 
     /// A copy engine has a launch, or a part of one.
@@ -281,13 +275,6 @@ impl Tracker {
     }
 }
 
-const fn message_id(id: Option<u64>) -> u64 {
-    match id {
-        Some(id) => id,
-        None => u64::MAX,
-    }
-}
-
 impl Listener for Tracker {
     fn begin(&mut self, places: &Places) {
         self.taps = taps(places);
@@ -318,7 +305,11 @@ impl Listener for Tracker {
                     self.lines.entry(tap.to).or_default().pushes.push_back((push.number, push.copy));
                 }
             }
-            Site::Work => item.downcast_ref().into_iter().for_each(|work| self.work(tap, work, date)),
+            Site::Work => {
+                if let Some(PceWork::Transfer(job)) = item.downcast_ref() {
+                    self.launched(tap, job, date);
+                }
+            }
             Site::Requests => item.downcast_ref().into_iter().for_each(|tlp| self.requested(tap, tlp, date)),
             Site::Completions => {
                 let tag = item.downcast_ref().map(|tlp: &Tlp| tlp.tag);

@@ -3,6 +3,7 @@
 use crate::{
     gpu::work::{MemoryData, MemoryRead},
     host::{CipherDone, CipherJob},
+    observe::identity::find,
     pcie::{
         packet::{Kind, Tlp},
         port::{DllpFrame, Frame},
@@ -48,26 +49,17 @@ const fn of_tlp(tlp: &Tlp) -> u64 {
 
 /// The word of an item by which what follows from it can be identified; none if it has none.
 pub(super) fn cause(item: &dyn Any) -> Option<u64> {
-    if let Some(tlp) = item.downcast_ref::<Tlp>() {
-        return Some(of_tlp(tlp));
-    }
-    if let Some(frame) = item.downcast_ref::<Frame>() {
-        return match frame {
-            Frame::Tlp(frame) => Some(of_tlp(&frame.tlp)),
-            Frame::Dllp(frame) => of_dllp(frame),
-            Frame::Training { .. } => None,
-        };
-    }
-    if let Some(read) = item.downcast_ref::<MemoryRead>() {
-        return Some(word(MEMORY_READ, read.address));
-    }
-    if let Some(data) = item.downcast_ref::<MemoryData>() {
-        return Some(word(MEMORY_DATA, data.address));
-    }
-    if let Some(job) = item.downcast_ref::<CipherJob>() {
-        return Some(word(JOB, job.id));
-    }
-    item.downcast_ref::<CipherDone>().map(|done| word(JOB_DONE, done.id))
+    let of_frame = |frame: &Frame| match frame {
+        Frame::Tlp(frame) => Some(of_tlp(&frame.tlp)),
+        Frame::Dllp(frame) => of_dllp(frame),
+        Frame::Training { .. } => None,
+    };
+    find(item, of_tlp)
+        .or_else(|| find(item, of_frame).flatten())
+        .or_else(|| find(item, |read: &MemoryRead| word(MEMORY_READ, read.address)))
+        .or_else(|| find(item, |data: &MemoryData| word(MEMORY_DATA, data.address)))
+        .or_else(|| find(item, |job: &CipherJob| word(JOB, job.id)))
+        .or_else(|| find(item, |done: &CipherDone| word(JOB_DONE, done.id)))
 }
 
 /// The words of items that an item with this word may follow from: the same in transit through a port, then what it answers.

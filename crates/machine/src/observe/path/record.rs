@@ -24,7 +24,6 @@ pub struct TooLong;
 pub(super) struct Input {
     /// When the unit took it, or it arrived.
     pub at: Femtos,
-    /// When it was sent.
     pub sent: Femtos,
     pub channel: u32,
     pub cause: Option<u64>,

@@ -95,27 +95,28 @@ fn state(activity: Activity) -> &'static str {
     if activity == Activity::Idle { "latency" } else { activity_name(activity) }
 }
 
+/// The last of some that are in the order of time, among those for which `is_before` holds.
+fn last_before<T: Copy>(all: &[T], is_before: impl FnMut(&T) -> bool) -> Option<T> {
+    let behind = all.partition_point(is_before);
+    behind.checked_sub(1).map(|place| all[place])
+}
+
 impl UnitRecord {
     /// What came last at or before a time, of those that have this in common with what was sent, if there are any.
     pub(super) fn input(&self, at: Femtos, cause: Option<u64>) -> Option<Input> {
         let same = cause.and_then(|cause| causes(cause).into_iter().flatten().find_map(|cause| self.latest(cause, at)));
-        same.or_else(|| {
-            let behind = self.inputs.partition_point(|input| input.at <= at);
-            behind.checked_sub(1).map(|place| self.inputs[place])
-        })
+        same.or_else(|| last_before(&self.inputs, |input| input.at <= at))
     }
 
     /// What came last at or before a time of what has this in common.
     fn latest(&self, cause: u64, at: Femtos) -> Option<Input> {
-        let places = self.by_cause.get(&cause)?;
-        let behind = places.partition_point(|&place| self.inputs[place as usize].at <= at);
-        behind.checked_sub(1).map(|place| self.inputs[places[place] as usize])
+        let place = last_before(self.by_cause.get(&cause)?, |&place| self.inputs[place as usize].at <= at);
+        place.map(|place| self.inputs[place as usize])
     }
 
     /// The spell in which the instant before a time lies.
     fn spell_before(&self, at: Femtos) -> Option<(Femtos, Femtos, Activity)> {
-        let behind = self.spells.partition_point(|spell| spell.0 < at);
-        behind.checked_sub(1).map(|place| self.spells[place]).filter(|spell| spell.1 >= at)
+        last_before(&self.spells, |spell| spell.0 < at).filter(|spell| spell.1 >= at)
     }
 
     /// Who made room last in (`from`, `to`), if the unit waited for that.
@@ -126,21 +127,18 @@ impl UnitRecord {
 
     /// Who made room last before a time.
     fn room_before(&self, to: Femtos) -> Option<(Femtos, u32)> {
-        let behind = self.rooms.partition_point(|room| room.0 < to);
-        behind.checked_sub(1).map(|place| self.rooms[place])
+        last_before(&self.rooms, |room| room.0 < to)
     }
 
     /// The stretch of its part's work in which the instant of a time lies.
     fn part_during(&self, at: Femtos) -> Option<(Femtos, Femtos)> {
-        let behind = self.part.partition_point(|stretch| stretch.0 <= at);
-        behind.checked_sub(1).map(|place| self.part[place]).filter(|stretch| stretch.1 > at)
+        last_before(&self.part, |stretch| stretch.0 <= at).filter(|stretch| stretch.1 > at)
     }
 
     /// Since when its engine was at work without a break just before a time at which the unit waited for it.
     fn engine_at_work(&self, at: Femtos) -> Option<Femtos> {
         self.spell_before(at).filter(|spell| waits_for_engine(spell.2))?;
-        let behind = self.part.partition_point(|stretch| stretch.0 < at);
-        behind.checked_sub(1).map(|place| self.part[place]).filter(|stretch| stretch.1 >= at).map(|stretch| stretch.0)
+        last_before(&self.part, |stretch| stretch.0 < at).filter(|stretch| stretch.1 >= at).map(|stretch| stretch.0)
     }
 }
 

@@ -58,7 +58,6 @@ pub struct StreamCopy {
 /// What of a run a trace does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
-    /// Messages that have a track.
     pub shown: u64,
     /// Messages of the window that have none.
     pub messages: u64,

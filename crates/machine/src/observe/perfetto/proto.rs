@@ -9,7 +9,6 @@ pub struct TracePacket {
     /// One for all packets here.
     #[prost(uint32, tag = "10")]
     pub trusted_packet_sequence_id: u32,
-    /// Something on a track.
     #[prost(message, optional, tag = "11")]
     pub track_event: Option<TrackEvent>,
     #[prost(message, optional, tag = "12")]
@@ -38,7 +37,6 @@ pub struct InternedName {
     pub name: String,
 }
 
-/// Something on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
     #[prost(message, repeated, tag = "4")]
@@ -61,7 +59,6 @@ pub struct TrackEvent {
     pub terminating_flow_ids: Vec<u64>,
 }
 
-/// What a track event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub enum EventType {
@@ -74,7 +71,6 @@ pub enum EventType {
     Counter = 4,
 }
 
-/// An argument of an event.
 #[derive(Clone, PartialEq, Message)]
 pub struct Argument {
     #[prost(uint64, tag = "1")]

@@ -14,7 +14,6 @@ use std::io;
 const CLEARED: u32 = 1;
 const NEEDED: u32 = 2;
 const SEQUENCE: u32 = 1;
-/// Children are sorted by rank.
 const BY_RANK: i32 = 3;
 
 /// Names of arguments, in the order of their numbers from 1.

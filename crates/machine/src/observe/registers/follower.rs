@@ -15,7 +15,6 @@ use std::collections::{BTreeSet, VecDeque};
 /// Text of messages before the one that is shown that is kept, in bytes: the engine that has not rested for so long begins with a later one.
 const KEPT: u64 = 16 << 20;
 
-/// A message that went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Followed {
     /// Its tag, of several the first.

@@ -96,7 +96,6 @@ impl Engines {
         self.tracker.taken(channel, time);
     }
 
-    /// Something goes into an engine.
     pub fn entered(&mut self, account: usize, cycle: u64, input: &dyn Any) {
         let engine = self.engines.iter_mut().find(|engine| engine.account == account);
         let (Some(engine), Some(input)) = (engine, input.downcast_ref::<EngineInput>()) else { return };
@@ -153,7 +152,6 @@ impl Engines {
         self.engines.iter().flat_map(|engine| engine.follower.followed()).copied().collect()
     }
 
-    /// Registers without a signal.
     pub fn unknown(&self) -> Vec<Name> {
         self.engines.iter().flat_map(|engine| engine.follower.unknown()).cloned().collect()
     }

@@ -21,7 +21,17 @@ pub(super) struct Signal {
 }
 
 pub(super) type Header = FstHeaderWriter<BufWriter<WholeFile>>;
-pub(super) type Body = FstBodyWriter<BufWriter<WholeFile>>;
+
+/// Changes in memory after which they are written.
+const RUN: usize = 16 << 20;
+
+/// What values are written to.
+pub(super) struct Values {
+    body: FstBodyWriter<BufWriter<WholeFile>>,
+    ids: Vec<FstSignalId>,
+    /// The last instant that was written.
+    at: Option<u64>,
+}
 
 /// Makes a file whose time unit is 10^`exponent` s.
 pub(super) fn create(path: &Path, exponent: i8) -> io::Result<Header> {
@@ -36,8 +46,8 @@ pub(super) fn create(path: &Path, exponent: i8) -> io::Result<Header> {
     Header::new(file, &info).map_err(|error| named(path, error))
 }
 
-/// Writes the hierarchy; gives what values are written to, and the signals there.
-pub(super) fn describe(mut header: Header, signals: &[Signal]) -> Result<(Body, Vec<FstSignalId>), FstWriteError> {
+/// Writes the hierarchy; gives what values are written to.
+pub(super) fn describe(mut header: Header, signals: &[Signal]) -> Result<Values, FstWriteError> {
     let mut order: Vec<_> = (0..signals.len()).collect();
     order.sort_by_key(|signal| (signals[*signal].scope.split('.').map(str::to_owned).collect::<Vec<_>>(), *signal));
     let mut ids = vec![None; signals.len()];
@@ -60,14 +70,51 @@ pub(super) fn describe(mut header: Header, signals: &[Signal]) -> Result<(Body, 
     for _ in open {
         header.up_scope()?;
     }
-    Ok((header.finish()?, ids.into_iter().flatten().collect()))
+    Ok(Values { body: header.finish()?, ids: ids.into_iter().flatten().collect(), at: None })
 }
 
-pub(super) fn finish(body: Body, path: &Path) -> io::Result<()> {
-    body.finish().map_err(|error| named(path, error)).and_then(WholeFile::keep_buffered)
+impl Values {
+    /// Writes the values that all signals have where the waves begin, unless they have begun.
+    pub fn begin(&mut self, signals: &[Signal], at: u64) -> Result<(), FstWriteError> {
+        if self.at.is_some() {
+            return Ok(());
+        }
+        self.body.time_change(at)?;
+        self.at = Some(at);
+        signals.iter().enumerate().try_for_each(|(place, signal)| self.put(place, signal))
+    }
+
+    fn put(&mut self, place: usize, signal: &Signal) -> Result<(), FstWriteError> {
+        self.body.signal_change(self.ids[place], &bits(signal.value, signal.bits))
+    }
+
+    /// Writes what a signal has become. Times do not fall.
+    pub fn write(&mut self, place: usize, signal: &Signal, at: u64) -> Result<(), FstWriteError> {
+        if self.at < Some(at) {
+            // Nothing of an instant may follow what is flushed.
+            if self.body.size() > RUN {
+                self.body.flush()?;
+            }
+            self.reach(at)?;
+        }
+        self.put(place, signal)
+    }
+
+    /// Lets the waves, if they have begun, reach to a time.
+    pub fn reach(&mut self, at: u64) -> Result<(), FstWriteError> {
+        if self.at.is_none_or(|last| last >= at) {
+            return Ok(());
+        }
+        self.at = Some(at);
+        self.body.time_change(at)
+    }
+
+    pub fn finish(self, path: &Path) -> io::Result<()> {
+        self.body.finish().map_err(|error| named(path, error)).and_then(WholeFile::keep_buffered)
+    }
 }
 
-pub(super) fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
+fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
     let Some(value) = value else { return vec![b'x'; width as usize] };
     (0..width).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect()
 }

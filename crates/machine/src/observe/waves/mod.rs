@@ -25,8 +25,8 @@ use crate::{
 };
 pub use engines::EngineOf;
 use engines::{Change as Shift, Engines};
-use file::{Body, Header, Signal, bits, named};
-use fst_writer::{FstSignalId, FstWriteError};
+use file::{Header, Signal, Values, named};
+use fst_writer::FstWriteError;
 pub use standalone::EngineWaves;
 use std::{
     any::Any,
@@ -36,8 +36,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Changes in memory after which they are written.
-const RUN: usize = 16 << 20;
 /// Bits of a word, of a tag and of a gauge.
 const WORD: u32 = 64;
 const TAG: u32 = 128;
@@ -53,7 +51,6 @@ struct Queue {
     words: VecDeque<u64>,
 }
 
-/// What a channel shows.
 #[derive(Debug)]
 enum Shown {
     Queue(Queue),
@@ -84,11 +81,8 @@ pub struct Waves {
     engines: Option<Engines>,
     ahead: BinaryHeap<Change>,
     changes: u64,
-    ids: Vec<FstSignalId>,
-    body: Option<Body>,
     header: Option<Header>,
-    /// The last instant that was written.
-    at: Option<u64>,
+    values: Option<Values>,
     /// The last instant that was heard of, in fs.
     latest: u64,
     digest: Digest,
@@ -108,10 +102,8 @@ impl Waves {
             engines: None,
             ahead: BinaryHeap::new(),
             changes: 0,
-            ids: Vec::new(),
-            body: None,
             header: Some(header),
-            at: None,
+            values: None,
             latest: 0,
             digest: Digest::default(),
             trouble: None,
@@ -143,8 +135,8 @@ impl Waves {
         if let Some(error) = self.trouble {
             return Err(error);
         }
-        if let Some(body) = self.body {
-            file::finish(body, &self.shown)?;
+        if let Some(values) = self.values {
+            values.finish(&self.shown)?;
         }
         let (followed, unknown) =
             self.engines.map_or_else(Default::default, |engines| (engines.followed(), engines.unknown()));
@@ -153,24 +145,14 @@ impl Waves {
 
     /// Lets the waves reach to the end of the run or of the window.
     fn end(&mut self) -> Result<(), FstWriteError> {
-        self.begin_values()?;
         let end = self.latest.min(self.window.to.0).max(self.window.from.0) / 1_000;
-        match (&mut self.body, self.at) {
-            (Some(body), Some(at)) if end > at => body.time_change(end),
-            _ => Ok(()),
-        }
+        self.begun().map_or(Ok(()), |values| values?.reach(end))
     }
 
-    /// Where the window begins all signals have the values that they had.
-    fn begin_values(&mut self) -> Result<(), FstWriteError> {
-        let (Some(body), None) = (&mut self.body, self.at) else { return Ok(()) };
-        let begin = self.window.from.picos();
-        body.time_change(begin)?;
-        for (one, id) in self.signals.iter().zip(&self.ids) {
-            body.signal_change(*id, &bits(one.value, one.bits))?;
-        }
-        self.at = Some(begin);
-        Ok(())
+    /// What values are written to. Where the window begins all signals have the values that they had.
+    fn begun(&mut self) -> Option<Result<&mut Values, FstWriteError>> {
+        let values = self.values.as_mut()?;
+        Some(values.begin(&self.signals, self.window.from.picos()).map(|()| values))
     }
 
     fn signal(&mut self, scope: &str, name: &str, bits: u32) -> usize {
@@ -179,41 +161,26 @@ impl Waves {
         self.signals.len() - 1
     }
 
-    fn describe(&mut self) -> Result<(), FstWriteError> {
-        let Some(header) = self.header.take() else { return Ok(()) };
-        let (body, ids) = file::describe(header, &self.signals)?;
-        (self.body, self.ids) = (Some(body), ids);
-        Ok(())
-    }
-
     /// A signal's value from a time on. Times do not fall.
     fn set(&mut self, signal: usize, time: u64, value: Option<u128>) {
         if self.signals[signal].value == value {
             return;
         }
         let inside = self.window.holds(Femtos(time));
-        let begun = if inside { self.begin_values() } else { Ok(()) };
+        if inside && let Some(Err(error)) = self.begun() {
+            self.fail(error);
+        }
         self.signals[signal].value = value;
-        let written = if inside { begun.and_then(|()| self.write(signal, time)) } else { begun };
-        if let Err(error) = written {
+        if inside && let Err(error) = self.write(signal, time / 1_000) {
             self.fail(error);
         }
     }
 
-    fn write(&mut self, signal: usize, time: u64) -> Result<(), FstWriteError> {
-        let Some(body) = &mut self.body else { return Ok(()) };
-        let picos = time / 1_000;
-        if self.at < Some(picos) {
-            // Nothing of an instant may follow what is flushed.
-            if body.size() > RUN {
-                body.flush()?;
-            }
-            body.time_change(picos)?;
-            self.at = Some(picos);
-        }
-        let Signal { value, bits: width, .. } = &self.signals[signal];
-        body.signal_change(self.ids[signal], &bits(*value, *width))?;
-        let word = value.map_or(u64::MAX, |value| value as u64 ^ (value >> 64) as u64);
+    fn write(&mut self, signal: usize, picos: u64) -> Result<(), FstWriteError> {
+        let Some(values) = &mut self.values else { return Ok(()) };
+        let one = &self.signals[signal];
+        values.write(signal, one, picos)?;
+        let word = one.value.map_or(u64::MAX, |value| value as u64 ^ (value >> 64) as u64);
         self.digest.add(picos, (signal as u64) << 48 ^ word);
         Ok(())
     }
@@ -227,7 +194,7 @@ impl Waves {
     }
 
     fn fail(&mut self, error: FstWriteError) {
-        self.body = None;
+        self.values = None;
         self.trouble.get_or_insert(named(&self.shown, error));
     }
 
@@ -303,8 +270,10 @@ impl Listener for Waves {
             });
             self.engines = Some(engines);
         }
-        if let Err(error) = self.describe() {
-            self.fail(error);
+        match self.header.take().map(|header| file::describe(header, &self.signals)) {
+            Some(Ok(values)) => self.values = Some(values),
+            Some(Err(error)) => self.fail(error),
+            None => {}
         }
     }
 

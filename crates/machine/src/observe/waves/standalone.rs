@@ -9,8 +9,8 @@
 //! A cycle is shown as 1 ns.
 
 use super::{
-    RUN, TAG,
-    file::{self, Body, Signal, bits, named},
+    TAG,
+    file::{self, Signal, Values, named},
 };
 use crate::{
     gcm::{
@@ -21,7 +21,7 @@ use crate::{
     },
     observe::registers::Names,
 };
-use fst_writer::{FstSignalId, FstWriteError};
+use fst_writer::FstWriteError;
 use std::{
     collections::BTreeMap,
     io,
@@ -40,9 +40,7 @@ pub struct EngineWaves {
     names: Names,
     /// The registers by their numbers, then the stages.
     signals: Vec<Signal>,
-    ids: Vec<FstSignalId>,
-    body: Body,
-    at: u64,
+    values: Values,
     trouble: Option<io::Error>,
 }
 
@@ -55,16 +53,9 @@ impl EngineWaves {
         let stages = STAGES.map(|stage| signal("message".to_owned(), stage.name()));
         let signals: Vec<_> = registers.chain(stages).collect();
         let header = file::create(path, NANOSECOND)?;
-        let begin = || {
-            let (mut body, ids) = file::describe(header, &signals)?;
-            body.time_change(0)?;
-            for (one, id) in signals.iter().zip(&ids) {
-                body.signal_change(*id, &bits(one.value, one.bits))?;
-            }
-            Ok((body, ids))
-        };
-        let (body, ids) = begin().map_err(|error| named(path, error))?;
-        Ok(Self { shown: path.to_owned(), names, signals, ids, body, at: 0, trouble: None })
+        let mut values = file::describe(header, &signals).map_err(|error| named(path, error))?;
+        values.begin(&signals, 0).map_err(|error| named(path, error))?;
+        Ok(Self { shown: path.to_owned(), names, signals, values, trouble: None })
     }
 
     /// Shows an engine after a cycle, and the stages of that cycle.
@@ -106,15 +97,8 @@ impl EngineWaves {
         if self.signals[signal].value == value {
             return Ok(());
         }
-        if self.at < cycle {
-            if self.body.size() > RUN {
-                self.body.flush()?;
-            }
-            self.body.time_change(cycle)?;
-            self.at = cycle;
-        }
         self.signals[signal].value = value;
-        self.body.signal_change(self.ids[signal], &bits(value, TAG))
+        self.values.write(signal, &self.signals[signal], cycle)
     }
 
     /// Writes what is left; the waves reach to the cycle behind `end`.
@@ -122,9 +106,7 @@ impl EngineWaves {
         if let Some(error) = self.trouble {
             return Err(error);
         }
-        if self.at <= end {
-            self.body.time_change(end + 1).map_err(|error| named(&self.shown, error))?;
-        }
-        file::finish(self.body, &self.shown)
+        self.values.reach(end + 1).map_err(|error| named(&self.shown, error))?;
+        self.values.finish(&self.shown)
     }
 }

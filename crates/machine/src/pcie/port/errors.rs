@@ -14,7 +14,6 @@ pub const DUPLICATE: ErrorSignal = ErrorSignal::corrected("duplicate_tlp", "a TL
 pub const DLLP_CRC: ErrorSignal = ErrorSignal::corrected("dllp_crc", "a DLLP with a wrong CRC");
 /// A TLP that is sent again (Replay).
 pub const REPLAY: ErrorSignal = ErrorSignal::corrected("replay", "a replay");
-/// The link enters Recovery.
 pub const RECOVERY: ErrorSignal = ErrorSignal::corrected("recovery", "an entry into Recovery");
 /// A MAC that is wrong (IDE Check Failed): the stream is insecure from then on.
 pub const IDE_MAC: ErrorSignal = ErrorSignal::uncorrected("ide_mac", "a wrong MAC of IDE");

@@ -33,7 +33,6 @@ impl Flits {
         flit
     }
 
-    /// Whether a flit is lost.
     pub const fn loses(&self, flit: u64) -> bool {
         self.errors > 0 && draw(flit << 1 | self.salt) % AMONG < self.errors
     }

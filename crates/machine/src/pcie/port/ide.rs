@@ -150,7 +150,6 @@ struct Held {
     tlp: Tlp,
     /// The cycle from which on it may leave; never while its MAC has not come.
     release: u64,
-    /// Its MAC is right.
     verified: bool,
 }
 

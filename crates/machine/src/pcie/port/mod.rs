@@ -50,7 +50,7 @@ use super::{
     spec::{CreditSpec, LinkSpec},
 };
 use crate::growth::outcome;
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 use crate::{
     ports,
     sim::{Clock, ErrorLog, In, Now, Out, Rx, Sensitivity, Signalled, Signals, Tx, Unit, Wake},
@@ -70,45 +70,19 @@ const SEQUENCES: u16 = 4096;
 const LONGEST_UPDATE_INTERVAL: Femtos = Femtos(30_000_000_000);
 
 /// What of a port no configuration changes.
-pub const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "link.symbols_per_cycle",
-        value: SYMBOLS_PER_CYCLE,
-        unit: "symbol times",
-        why: "a MAC takes 32 bits from each lane, at 250 MHz to 2 GHz by generation",
-    },
-    Fixed {
-        name: "link.cycles_per_bubble",
-        value: stream::DATA_CYCLES,
-        unit: "cycles",
-        why: "data cycles between two empty ones: 128b/130b",
-    },
-    Fixed {
-        name: "link.block",
-        value: stream::SYMBOLS_PER_BLOCK,
-        unit: "symbol times",
-        why: "a block of 128b/130b, as ordered sets replace",
-    },
-    Fixed { name: "link.sequences", value: SEQUENCES as u64, unit: "TLPs", why: "12-bit sequence numbers" },
-    Fixed {
-        name: "link.replays",
-        value: replay::REPLAYS as u64,
-        unit: "replays",
-        why: "replays without progress before the next one retrains the link: REPLAY_NUM of two bits",
-    },
-    Fixed {
-        name: "link.credit_repetition",
-        value: LONGEST_UPDATE_INTERVAL.0 / 1_000_000,
-        unit: "ns",
-        why: "an unchanged UpdateFC is repeated at least so often",
-    },
-    Fixed {
-        name: "link.credit_rest",
-        value: pool::REST as u64,
-        unit: "repetitions",
-        why: "repetitions after which an idle link sends no more; it would be in L1",
-    },
-];
+pub const FIXED: &[Fixed] = fixed! {
+    "link.symbols_per_cycle" SYMBOLS_PER_CYCLE, "symbol times",
+        "a MAC takes 32 bits from each lane, at 250 MHz to 2 GHz by generation";
+    "link.cycles_per_bubble" stream::DATA_CYCLES, "cycles", "data cycles between two empty ones: 128b/130b";
+    "link.block" stream::SYMBOLS_PER_BLOCK, "symbol times", "a block of 128b/130b, as ordered sets replace";
+    "link.sequences" SEQUENCES, "TLPs", "12-bit sequence numbers";
+    "link.replays" replay::REPLAYS, "replays",
+        "replays without progress before the next one retrains the link: REPLAY_NUM of two bits";
+    "link.credit_repetition" LONGEST_UPDATE_INTERVAL.0 / 1_000_000, "ns",
+        "an unchanged UpdateFC is repeated at least so often";
+    "link.credit_rest" pool::REST, "repetitions",
+        "repetitions after which an idle link sends no more; it would be in L1";
+};
 
 /// Which end of the link a port is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +119,6 @@ pub const HOST_READS: usize = 1;
 ports! {
     /// Wires to a root complex.
     pub struct RootPorts {
-        /// Read requests, to it.
         pub reads: Tx<Tlp>,
         /// Completions, from it: one more input of the transmitter, behind all queues.
         pub completions: Rx<Tlp>,
@@ -153,7 +126,6 @@ ports! {
 }
 
 ports! {
-    /// Ports of a link port.
     pub struct Ports {
         /// TLPs to send, a queue per source.
         pub send: Vec<In<Tlp>>,
@@ -161,9 +133,7 @@ ports! {
         pub receive: Vec<Out<Tlp>>,
         /// At the host, to a root complex.
         pub root: Option<RootPorts>,
-        /// To the partner.
         pub wire_out: Tx<Frame>,
-        /// From the partner.
         pub wire_in: Rx<Frame>,
         /// For what ends the run.
         pub signals: Signals,
@@ -316,7 +286,6 @@ impl Port {
         self.receiver.ide.as_ref().is_some_and(|ide| !ide.secure)
     }
 
-    /// Advances by one edge.
     #[inline]
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.receive(now, ports);

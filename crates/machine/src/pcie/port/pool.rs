@@ -85,7 +85,6 @@ struct ReceivePool {
     drained: u32,
     /// TLPs drained after which an update is due.
     threshold: u32,
-    /// Cycle of the last update.
     last: u64,
     /// Cycle at which the last update is repeated if there is no other.
     repeat: u64,

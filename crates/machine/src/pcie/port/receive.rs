@@ -28,7 +28,6 @@ impl Ports {
     }
 }
 
-/// State of the receiving half.
 #[derive(Debug)]
 pub(super) struct Receiver {
     /// Sequence number of the next TLP.

@@ -80,7 +80,6 @@ impl ReplayBuffer {
         self.next_sequence.wrapping_sub(self.tlps.len() as u16) % SEQUENCES
     }
 
-    /// The next TLP to send again.
     pub fn next_again(&mut self) -> Option<(u16, Tlp)> {
         let place = self.again?;
         let sequence = self.oldest().wrapping_add(place as u16) % SEQUENCES;

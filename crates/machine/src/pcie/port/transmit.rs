@@ -26,7 +26,6 @@ const DLLP_DW: u64 = 2;
 /// DW of token and LCRC around a TLP.
 const FRAME_DW: u64 = 2;
 
-/// State of the transmitting half.
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub stream: Stream,
@@ -133,7 +132,6 @@ struct Line<'p> {
     signals: &'p Signals,
 }
 
-/// What the transmitter does next.
 #[derive(Clone, Copy)]
 enum Next {
     /// A Nak or an Ack.
@@ -148,7 +146,6 @@ enum Next {
     Second,
 }
 
-/// What the transmitter is.
 pub(super) struct Sending {
     /// The cycle from which on it has room again; 0 if it has.
     pub room_from: u64,

@@ -27,14 +27,12 @@ use std::{cell::RefCell, rc::Rc};
 /// Transfers that a rank hands over ahead of its sender.
 const TRANSFERS: usize = 64;
 
-/// A GPU of the fabric.
 pub(super) struct Place {
     pub rank: Key<Rank>,
     pub port: Key<Port>,
     pub memory: Rc<RefCell<Memory>>,
 }
 
-/// The netlist of a collective.
 pub(super) struct FabricNetlist {
     pub netlist: Netlist,
     pub places: Vec<Place>,
@@ -158,7 +156,6 @@ fn add_port(
     netlist.add(path, clock, Port::new(common.spec, common.framing.response, clock), ports)
 }
 
-/// The engines in ports.
 fn in_ports(spec: &FabricSpec) -> (EngineSpec, EngineSpec) {
     (EngineSpec::Gcm(spec.engine.clone()), EngineSpec::Gcm(spec.engine.clone()))
 }

@@ -14,12 +14,10 @@ pub struct FabricRequest {
     pub ranks: usize,
     /// How text is passed on.
     pub protocol: Protocol,
-    /// When the GPUs begin.
     pub begin: Femtos,
     pub memories: Vec<Memory>,
     /// Seed of keys, and of the bits that faults pick.
     pub seed: u64,
-    /// Which kernel drives the netlist.
     pub kernel: Kernel,
     /// In which order units tick at one instant.
     pub order: Order,

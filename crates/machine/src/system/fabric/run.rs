@@ -16,20 +16,17 @@ use crate::{
     units::Femtos,
 };
 
-/// What came of one GPU.
 #[derive(Debug, Clone)]
 pub struct RankOutcome {
     /// When all of its work was done, if it was.
     pub finished: Option<Femtos>,
     /// Receives that are through, and all that there are.
     pub received: (usize, usize),
-    /// Its buffer at the end.
     pub memory: Memory,
     /// Flits of packets that its port has sent.
     pub flits: u64,
 }
 
-/// What came of a collective.
 #[derive(Debug, Clone)]
 pub struct FabricOutcome {
     /// When the last GPU was done, or when something was refused.
@@ -41,13 +38,11 @@ pub struct FabricOutcome {
     pub units: Vec<(String, Account)>,
     /// Digest of all that passed, by channel.
     pub digests: Vec<(String, u64)>,
-    /// What became of the faults.
     pub effects: Vec<Effect>,
     pub ticks: u64,
 }
 
 impl FabricOutcome {
-    /// Whether all GPUs have finished.
     pub fn complete(&self) -> bool {
         self.ranks.iter().all(|rank| rank.finished.is_some())
     }

@@ -34,7 +34,6 @@ pub struct Endpoint<'a> {
     pub readers: usize,
 }
 
-/// The GPU's ends of a link.
 pub struct GpuEnds {
     pub requests: Vec<Out<Tlp>>,
     /// By PCE that reads host memory.

@@ -7,7 +7,7 @@ pub(super) mod link;
 pub(super) mod root;
 pub(super) mod switch;
 
-use crate::units::Fixed;
+use crate::units::{Fixed, fixed};
 
 /// Entries of queues that only hand over what is bounded elsewhere.
 const HANDOVER: usize = 64;
@@ -17,23 +17,10 @@ const PORT_DEPTH: usize = 16;
 const UNBOUNDED: usize = 1 << 16;
 
 /// What of the channels no configuration changes.
-pub(super) const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "channels.handover",
-        value: HANDOVER as u64,
-        unit: "entries",
-        why: "queues that only hand over what is bounded elsewhere, such as jobs, pushes and entries of the tag queue",
-    },
-    Fixed {
-        name: "channels.port_depth",
-        value: PORT_DEPTH as u64,
-        unit: "TLPs",
-        why: "queue of each source in front of a link port; assumed",
-    },
-    Fixed {
-        name: "channels.unbounded",
-        value: UNBOUNDED as u64,
-        unit: "TLPs",
-        why: "queues of what comes without credits: completions, which their reader has asked for",
-    },
-];
+pub(super) const FIXED: &[Fixed] = fixed! {
+    "channels.handover" HANDOVER, "entries",
+        "queues that only hand over what is bounded elsewhere, such as jobs, pushes and entries of the tag queue";
+    "channels.port_depth" PORT_DEPTH, "TLPs", "queue of each source in front of a link port; assumed";
+    "channels.unbounded" UNBOUNDED, "TLPs",
+        "queues of what comes without credits: completions, which their reader has asked for";
+};

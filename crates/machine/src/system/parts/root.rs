@@ -44,7 +44,6 @@ pub fn add_port(
     (port, RootPort { reads, writes, completions })
 }
 
-/// Adds a root complex.
 pub fn add(
     netlist: &mut Netlist,
     (machine, clocks): (&MachineSpec, &Clocks),

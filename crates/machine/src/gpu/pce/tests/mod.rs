@@ -8,12 +8,12 @@ use crate::{
     gcm::{iv::Nonce, spec::GcmSpec},
     gpu::{
         release::Release,
-        spec::{Retirement, TagFetch, TagPlacement},
+        spec::{TagFetch, TagPlacement},
         work::{Job, LaunchKind, Share},
     },
     pcie::packet::Kind,
     sim::Netlist,
-    units::{Bytes, Cycles, Femtos, Frequency},
+    units::{Bytes, Cycles, Femtos},
 };
 use std::sync::Arc;
 
@@ -27,32 +27,7 @@ const DEVICE: u64 = 1 << 55;
 
 fn spec() -> PceSpec {
     PceSpec {
-        copy_engine: CopyEngineSpec {
-            clock: Frequency(1_000_000_000),
-            pces_secure: 1,
-            pces_plain: 1,
-            outstanding_reads: 8,
-            request_interval: Cycles(1),
-            fetch: Cycles(1),
-            method_word: Cycles(1),
-            launch: Cycles(10),
-            read_buffer: Bytes(8192),
-            burst: Bytes(512),
-            stripe: Bytes(4096),
-            stripes_in_flight: 4,
-            completion_timeout: Femtos(500 * 1_000_000),
-            messages_in_flight: 2,
-            opens: crate::gpu::spec::Opens::Arriving,
-            open_ghash: None,
-            sharing: None,
-            engine_clock: None,
-            engine_wire: None,
-            engine_turn: None,
-            pools: None,
-            handover_timeout: None,
-            flush: Cycles(0),
-            turnaround: Cycles(0),
-        },
+        copy_engine: CopyEngineSpec::bench(),
         engine: Some(EngineSpec::Gcm(GcmSpec::four_lanes())),
         shared: None,
         own_aes: false,
@@ -62,20 +37,7 @@ fn spec() -> PceSpec {
         max_payload: MaxSize::new(256).unwrap(),
         first_tag: 0x100,
         tags: 16,
-        tag_queue: TagQueueSpec {
-            depth: 8,
-            comparators: 1,
-            retirement: Retirement::InOrder,
-            release: Release::WithholdCompletion,
-            quarantine: Bytes(0),
-            quarantine_in: None,
-            skid: None,
-            fetch: TagFetch::AfterData,
-            placement: None,
-            tag_every: None,
-            parity: None,
-            twin_comparators: None,
-        },
+        tag_queue: TagQueueSpec::bench(),
         staging: None,
         stored: None,
     }
@@ -182,6 +144,13 @@ impl Bench {
         }
     }
 
+    /// As [`spec`] says, but for a change.
+    fn with(change: impl FnOnce(&mut PceSpec)) -> Self {
+        let mut spec = spec();
+        change(&mut spec);
+        Self::new(spec)
+    }
+
     fn give(&mut self, work: PceWork) {
         self.work.push(self.clock.edge(self.cycle), work);
         self.step();
@@ -267,9 +236,7 @@ fn requests_keep_their_interval_and_no_more_are_outstanding_than_may_be() {
 
 #[test]
 fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
-    let mut spec = spec();
-    spec.copy_engine.outstanding_reads = 2;
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.outstanding_reads = 2);
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(50);
     let reads = bench.reads_sent();
@@ -284,9 +251,7 @@ fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
 
 #[test]
 fn a_read_passes_on_when_all_of_it_has_come() {
-    let mut spec = spec();
-    spec.copy_engine.burst = Bytes(256);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.burst = Bytes(256));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
     let whole = zeros(&bench.sent[0].1.clone());
@@ -301,9 +266,7 @@ fn a_read_passes_on_when_all_of_it_has_come() {
 
 #[test]
 fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
-    let mut spec = spec();
-    spec.copy_engine.read_buffer = Bytes(1024);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.read_buffer = Bytes(1024));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 1024)));
     bench.run_to(50);
@@ -318,9 +281,7 @@ fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
 
 #[test]
 fn the_read_buffer_bounds_what_is_asked_for() {
-    let mut spec = spec();
-    spec.copy_engine.read_buffer = Bytes(2 * 512 + 511);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.copy_engine.read_buffer = Bytes(2 * 512 + 511));
     bench.give(PceWork::Transfer(job(LaunchKind::Fetch, 4096)));
     bench.run_to(100);
     assert_eq!(bench.reads_sent().len(), 2);
@@ -395,9 +356,7 @@ fn a_message_that_is_opened_when_it_has_arrived_needs_no_room_and_leaves_a_burst
 
 #[test]
 fn a_stored_message_that_is_given_up_leaves_the_engine_to_the_next() {
-    let mut spec = spec();
-    spec.stored = Some(50);
-    let mut bench = Bench::new(spec);
+    let mut bench = Bench::with(|spec| spec.stored = Some(50));
     bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
     let next = Job { id: 2, source: SOURCE + (1 << 20), ..job(LaunchKind::Open, 1024) };
     bench.give(PceWork::Transfer(next));
@@ -479,9 +438,8 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
 #[test]
 fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one() {
     for ok in [true, false] {
-        let mut spec = spec();
-        (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048));
-        let mut bench = Bench::new(spec);
+        let mut bench =
+            Bench::with(|spec| (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048)));
         bench.give(PceWork::Transfer(job(LaunchKind::Open, 2048)));
         serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
         assert!(bench.landed.is_empty());
@@ -494,9 +452,8 @@ fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one()
 
 #[test]
 fn under_hold_a_message_waits_for_room_in_quarantine() {
-    let mut spec = spec();
-    (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511));
-    let mut bench = Bench::new(spec);
+    let mut bench =
+        Bench::with(|spec| (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511)));
     bench.give(PceWork::Transfer(job(LaunchKind::Open, 1024)));
     bench.give(PceWork::Transfer(Job { id: 2, ..job(LaunchKind::Open, 512) }));
     bench.run_to(100);

@@ -65,17 +65,22 @@ fn dllp_runs(field: &str, repr: DllpRepr) -> Option<&'static [Run]> {
     Some(Kind::of(&dllp::KINDS, repr.emit()[0])?.field(name)?.runs)
 }
 
-/// The byte and the bit there of the bit that is picked among those of runs.
-fn place(runs: &[Run], pick: Pick) -> Option<(u8, u8)> {
-    let bits = runs.iter().map(|run| u64::from(run.2)).sum();
-    let mut bit = pick.among(bits)?;
-    for &(byte, low, count) in runs {
-        if bit < count.into() {
-            return Some((byte, low + bit as u8));
+/// Which of several things that have so many bits has the bit that is picked among all of these, and which bit of it that is.
+fn place(pick: Pick, sizes: impl Iterator<Item = u64> + Clone) -> Option<(usize, u64)> {
+    let mut bit = pick.among(sizes.clone().sum())?;
+    for (place, size) in sizes.enumerate() {
+        if bit < size {
+            return Some((place, bit));
         }
-        bit -= u64::from(count);
+        bit -= size;
     }
     None
+}
+
+/// The bit that is picked among those of runs, counted from the lowest of the first byte on.
+fn place_in(runs: &[Run], pick: Pick) -> Option<u64> {
+    let (run, bit) = place(pick, runs.iter().map(|run| run.2.into()))?;
+    Some(u64::from(runs[run].0) * 8 + u64::from(runs[run].1) + bit)
 }
 
 /// What distinguishes bits that were chosen by name from those that a seed has picked.
@@ -84,89 +89,50 @@ const NAMED: u64 = 1 << 32;
 impl TlpFrame {
     /// Inverts a bit of a field, or of all bytes from the sequence number to the LCRC.
     pub(super) fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
-        let lcrc = self.lcrc();
-        let (header, payload) = (self.tlp.header_dw() * 4, self.tlp.payload.length() as u32);
-        let digest = if self.tlp.ecrc.is_some() { 4 } else { 0 };
-        let place = match field {
-            Some("sequence") => Place::Sequence(pick.among(12)?),
-            Some("payload") => Place::Payload(pick.among(u64::from(payload) * 8)?),
-            Some("ecrc") => Place::Ecrc(pick.among(digest * 8)?),
-            Some("lcrc") => Place::Lcrc(pick.among(32)?),
-            Some(field) => {
-                let (byte, bit) = place(header_runs(field, &self.tlp.header().0)?, pick)?;
-                Place::Header(u64::from(byte) * 8 + u64::from(bit))
-            }
-            None => {
-                let ends = [12, u64::from(header) * 8, u64::from(payload) * 8, digest * 8, 32];
-                Place::of_whole(pick.among(ends.iter().sum())?, ends)
-            }
+        let mut lcrc = self.lcrc();
+        let digest = self.tlp.ecrc.map_or(0, |digest| digest.len());
+        let (header, payload) = (u64::from(self.tlp.header_dw()) * 4, self.tlp.payload.length());
+        let sizes = [12, header * 8, payload * 8, digest as u64 * 8, 32];
+        let named = field.and_then(|field| PARTS.iter().position(|part| *part == Some(field)));
+        let (part, bit) = match (field, named) {
+            (None, _) => place(pick, sizes.into_iter())?,
+            (_, Some(part)) => (part, pick.among(sizes[part])?),
+            (Some(field), None) => (HEADER, place_in(header_runs(field, &self.tlp.header().0)?, pick)?),
         };
-        match place {
-            Place::Sequence(bit) if bit < 8 => self.token[3] ^= 1 << bit,
-            Place::Sequence(bit) => self.token[2] ^= 1 << (bit - 8),
-            Place::Header(bit) => {
+        let (byte, mask) = ((bit / 8) as usize, 1 << (bit % 8));
+        match part {
+            SEQUENCE => self.token[3 - byte] ^= mask,
+            HEADER => {
                 // The same bit once more is as it was; of two bits one is as good as both.
                 let bit = bit as u8 + 1;
                 self.header_bit = if self.header_bit == bit { 0 } else { bit };
             }
-            Place::Payload(bit) => _ = self.tlp.flip_payload(Pick::Bit(bit))?,
-            Place::Ecrc(bit) => self.tlp.ecrc.as_mut()?[(bit / 8) as usize] ^= 1 << (bit % 8),
-            Place::Lcrc(_) => {}
+            PAYLOAD => _ = self.tlp.flip_payload(Pick::Bit(bit))?,
+            ECRC => self.tlp.ecrc.as_mut()?[byte] ^= mask,
+            _ => lcrc[byte] ^= mask,
         }
-        let mut sent = lcrc;
-        if let Place::Lcrc(bit) = place {
-            sent[(bit / 8) as usize] ^= 1 << (bit % 8);
-        }
-        self.lcrc = Some(sent);
-        Some(Flip::in_passing(NAMED | place.number()))
+        self.lcrc = Some(lcrc);
+        Some(Flip::in_passing(NAMED | (part as u64) << 20 | bit))
     }
 }
 
-/// A bit of a frame.
-#[derive(Clone, Copy)]
-enum Place {
-    Sequence(u64),
-    Header(u64),
-    Payload(u64),
-    Ecrc(u64),
-    Lcrc(u64),
-}
-
-impl Place {
-    /// That of all bits, of which each part has so many.
-    fn of_whole(mut bit: u64, ends: [u64; 5]) -> Self {
-        let parts = [Self::Sequence, Self::Header, Self::Payload, Self::Ecrc, Self::Lcrc];
-        for (part, bits) in parts.into_iter().zip(ends) {
-            if bit < bits {
-                return part(bit);
-            }
-            bit -= bits;
-        }
-        Self::Lcrc(31)
-    }
-
-    const fn number(self) -> u64 {
-        match self {
-            Self::Sequence(bit) => bit,
-            Self::Header(bit) => 1 << 20 | bit,
-            Self::Payload(bit) => 2 << 20 | bit,
-            Self::Ecrc(bit) => 3 << 20 | bit,
-            Self::Lcrc(bit) => 4 << 20 | bit,
-        }
-    }
-}
+/// The parts of a frame in the order of its bytes, by the names of those that are one field.
+const PARTS: [Option<&str>; 5] = [Some("sequence"), None, Some("payload"), Some("ecrc"), Some("lcrc")];
+const SEQUENCE: usize = 0;
+const HEADER: usize = 1;
+const PAYLOAD: usize = 2;
+const ECRC: usize = 3;
 
 impl DllpFrame {
     /// Inverts a bit of a field, or of all six bytes.
     pub(super) fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
-        let (byte, bit) = match field {
-            Some(field) => place(dllp_runs(field, self.repr)?, pick)?,
-            None => pick.among(48).map(|bit| ((bit / 8) as u8, (bit % 8) as u8))?,
+        let bit = match field {
+            Some(field) => place_in(dllp_runs(field, self.repr)?, pick)?,
+            None => pick.among(48)?,
         };
         let bytes = self.bytes.get_or_insert_with(|| self.repr.emit_with_crc());
-        bytes[usize::from(byte)] ^= 1 << bit;
-        // As a flip by seed distinguishes its bits.
-        Some(Flip::in_passing(u64::from(byte) * 8 + u64::from(bit)))
+        bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
+        Some(Flip::in_passing(bit))
     }
 }
 

@@ -51,7 +51,6 @@ pub enum Frame {
     },
 }
 
-/// A packet as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PacketBytes {
     /// A TLP: 16 bits of reserved zeros and sequence number, then header, payload, ECRC and LCRC. Payload that the run does not carry is zeros.
@@ -76,7 +75,6 @@ impl Frame {
         Stp { length: length as u16, sequence }.emit()
     }
 
-    /// Frames a TLP with its token.
     #[inline(always)]
     pub(super) const fn tlp(tlp: Tlp, token: [u8; 4]) -> Self {
         Self::Tlp(TlpFrame { token, lcrc: None, header_bit: 0, tlp })
@@ -93,7 +91,6 @@ impl Frame {
 pub(super) enum Refusal {
     /// The token is broken: a framing error.
     Framing,
-    /// The LCRC is wrong.
     Lcrc,
 }
 
@@ -130,12 +127,6 @@ impl DllpFrame {
             Some([a, b, c, d, ..]) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])) | 1 << 63,
             None => word_of_dllp(self.repr),
         }
-    }
-
-    fn flip(&mut self, seed: u64) -> Flip {
-        let bytes = self.bytes.get_or_insert_with(|| self.repr.emit_with_crc());
-        bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8);
-        Flip::in_passing(seed % 48)
     }
 }
 
@@ -238,7 +229,7 @@ impl Item for Frame {
     fn flip(&mut self, seed: u64) -> Option<Flip> {
         match self {
             Self::Tlp(frame) => Some(frame.flip(seed)),
-            Self::Dllp(frame) => Some(frame.flip(seed)),
+            Self::Dllp(frame) => frame.flip_bit(None, seed.into()),
             Self::Training { .. } => None,
         }
     }

@@ -206,5 +206,4 @@ impl Builder<'_> {
     }
 }
 
-/// Pushes, work and ends of PCEs, verification, and retired pushes of a front end.
 type FrontEndEnds = (In<CopyPush>, pces::Served, Option<Verification>, Out<Retired>);

@@ -26,7 +26,6 @@ use crate::{
 };
 use std::{rc::Rc, sync::Arc};
 
-/// The PCEs of a GPU.
 pub struct Pces {
     /// Their paths, those that read host memory first.
     pub paths: Vec<String>,
@@ -35,7 +34,6 @@ pub struct Pces {
 }
 
 impl Pces {
-    /// Those of the GPU at `path`.
     pub fn of(machine: &MachineSpec, path: &str) -> Result<Self, RunError> {
         let secure = machine.sealed_path();
         let copy_engine = &machine.copy_engine;
