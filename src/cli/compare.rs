@@ -22,7 +22,7 @@ use crate::{
         plot::{self, drawing::Drawing},
     },
     system::{Direction, Memory, RunError},
-    workload::{Copy, CopyError, WorkloadFile, read_memory, read_size},
+    workload::{Copy, WorkloadFile, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -69,7 +69,7 @@ pub struct Arguments {
           default_values = ["4KiB", "64KiB", "1MiB", "64MiB", "1GiB"])]
     sizes: Vec<u64>,
     /// Kind of host memory of these, pinned or pageable
-    #[arg(long, value_name = "MEM", value_parser = memory, default_value = "pinned", conflicts_with_all = ["copies", "workload"])]
+    #[arg(long, value_name = "MEM", value_parser = read_memory, default_value = "pinned", conflicts_with_all = ["copies", "workload"])]
     memory: Memory,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -112,10 +112,6 @@ enum CompareFormat {
     Json,
     /// A row for each design, direction and size, or for each design
     Csv,
-}
-
-fn memory(text: &str) -> Result<Memory, CopyError> {
-    read_memory(text)
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

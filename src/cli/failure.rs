@@ -2,7 +2,7 @@
 
 use super::output;
 use crate::{
-    files::{told, visible},
+    files::{ReadError, told, visible},
     sim::SimulationError,
     system::RunError,
 };
@@ -92,6 +92,12 @@ impl Failure {
     /// A failed read or write of `what`, for example a path.
     pub fn input_output(what: &str, error: &io::Error) -> Self {
         Self::InputOutput(miette::miette!("{what}: {error}"))
+    }
+
+    /// A file that cannot be read, or is no text of a fit length.
+    pub fn of_text(error: &ReadError) -> Self {
+        let told = miette::miette!("{error}");
+        if error.is_input_output() { Self::InputOutput(told) } else { Self::Config(told) }
     }
 
     /// A run without an outcome; `stopped` says what an interruption has left.

@@ -68,7 +68,6 @@ pub struct CollectiveRow {
     pub row: Row,
 }
 
-/// What a collective costs over `off`.
 const COSTS: [&Figure; 3] = [&LAUNCH_COST, &PATH_COST, &CRYPTOGRAPHY_COST];
 
 impl CollectiveRow {
@@ -95,7 +94,6 @@ impl CollectiveRow {
     }
 }
 
-/// Rows on the first screen.
 const FIRST: usize = 16;
 
 /// The first screen: what the largest collective costs, then rows.

@@ -49,7 +49,6 @@ pub struct Keys {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyUse {
-    /// Messages sealed or opened.
     pub messages: u64,
     pub bytes: u64,
     /// floor(bytes / 16) + messages.

@@ -31,19 +31,16 @@ pub struct Manifest {
     pub config_digest: String,
     /// Names of the designs laid over the machine.
     pub overlays: Vec<String>,
-    /// Whether copies were sealed.
     pub confidential_computing: bool,
     pub copies: Vec<Copy>,
     /// What the host did, if a workload file said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<Vec<WorkloadStep>>,
-    /// Whether bytes were carried.
     pub data: DataMode,
     pub seed: u64,
     pub kernel: KernelName,
     /// Faults, as `--inject` takes them.
     pub injections: Vec<String>,
-    /// The payload, if one was used.
     pub payload: Option<PayloadRecord>,
     /// Digest of all events, hexadecimal.
     pub event_digest: String,
@@ -58,7 +55,6 @@ pub struct Manifest {
 pub struct PayloadRecord {
     pub path: PathBuf,
     pub size: u64,
-    /// SHA-256, hexadecimal.
     pub sha256: String,
 }
 
@@ -69,22 +65,16 @@ pub enum KernelName {
     EveryCycle,
 }
 
-/// Why a manifest cannot be used.
 #[derive(Debug, Error)]
 pub enum ManifestError {
-    /// Not JSON, or not with a manifest's fields.
     #[error("not a manifest of sealsim: {reason}")]
     Malformed { reason: String },
-    /// Written by a version with other fields.
     #[error("the manifest has schema_version {found}, this version of sealsim reads {MANIFEST_VERSION}: {remedy}")]
     OtherVersion { found: u64, remedy: String },
-    /// It has no digest over itself, or another.
     #[error("the manifest {0}: it is not as a run has written it; make the run again with --manifest")]
     Edited(&'static str),
-    /// A part does not agree with another.
     #[error("the manifest contradicts itself: {reason}; it was edited")]
     Contradiction {
-        /// What does not fit.
         reason: String,
     },
     /// The configuration within is wrong.
@@ -120,7 +110,6 @@ impl Manifest {
         manifest
     }
 
-    /// The digest over all other fields.
     fn own_digest(&self) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         value.as_object_mut().map(|fields| fields.remove(DIGEST));

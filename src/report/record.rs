@@ -19,7 +19,6 @@ pub struct Report {
     pub schema_version: u32,
     /// Name of the machine, with its designs.
     pub machine: String,
-    /// Whether confidential computing was on.
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
@@ -98,7 +97,6 @@ pub struct CopyRecord {
     pub stream: Option<String>,
     /// When the call began, in ps.
     pub start_ps: u64,
-    /// When it was over, in ps.
     pub end_ps: u64,
     /// When the call returned to its caller, in ps.
     pub returned_ps: u64,
@@ -113,7 +111,6 @@ pub struct CopyRecord {
     pub messages: u64,
     pub tags_verified: u64,
     pub tags_failed: u64,
-    /// Whether the machine reports it complete.
     pub completed: bool,
     /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
@@ -143,7 +140,6 @@ pub struct Host {
     pub wall_s: f64,
     /// Simulated cycles of all units together, per second.
     pub cycles_per_s: f64,
-    /// Copied bytes per second.
     pub payload_bytes_per_s: f64,
 }
 
@@ -159,7 +155,6 @@ impl Host {
 /// A repeated run against its manifest.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rerun {
-    /// The digest that the manifest holds.
     pub expected_event_digest: String,
     /// The simulated time that the manifest holds, in ps.
     pub expected_simulated_ps: u64,
@@ -172,9 +167,7 @@ pub struct Rerun {
 pub struct Context {
     /// Name of the machine, with its designs.
     pub machine: String,
-    /// Whether copies were sealed.
     pub confidential_computing: bool,
-    /// SHA-256 of the configuration.
     pub config_digest: String,
     /// What is to be said of its clock, if its engines do not close.
     pub does_not_close: Option<String>,
@@ -185,7 +178,6 @@ pub struct Context {
     pub sha256: Option<Vec<Option<String>>>,
     /// The place of a copy, and what was measured to limit it.
     pub limit: Option<(usize, LimitedBy)>,
-    /// How long the run took.
     pub wall: Duration,
 }
 

@@ -29,10 +29,8 @@ pub enum StateError {
     Missing(&'static str),
     #[error("more than {MOST} parts, or one of more than {LONGEST} bytes")]
     TooMany,
-    /// Neither shipped, nor given on the command line of the server.
     #[error("`{0}` is not shipped, and `sealsim lab` was not started with it")]
     NotOffered(String),
-    /// What is played is none of these.
     #[error("`{0}` is not here: drop or choose the file again, or start `sealsim lab` with it")]
     NoProgram(String),
     #[error("ranks: give a number, as 8")]

@@ -17,7 +17,6 @@ pub(super) enum HqError {
     Program(io::Error),
     #[error("`hq {command}`: {said}")]
     Refused { command: String, said: String },
-    /// Its answer has another form than is known.
     #[error("`hq {command}` answers what is not understood ({}): {said}", json_fault(error))]
     Form {
         command: String,

@@ -61,7 +61,6 @@ pub fn text(comparison: &Comparison, width: usize, all: bool) -> String {
     fitted(&text, width)
 }
 
-/// What is said behind copies.
 const COPIES_AFTER: &str = "
 A design in which the user seals has the baseline h100-cc-resealed, any other h100-cc. First verified: from the call until the \
 first message is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format \
@@ -150,7 +149,7 @@ impl Way<'_> {
             let baseline = baseline.map(|_| design.baseline.unwrap_or("-").to_owned());
             table.row([design.name.clone()].into_iter().chain(baseline).chain(self.sizes.iter().map(cell)));
         }
-        push(text, &table, self.width);
+        table.push_to(text, self.width);
     }
 
     /// A row for each design, a column for each figure, and if wanted what limits it, or who is busiest.
@@ -169,18 +168,12 @@ impl Way<'_> {
             });
             table.row([design.name.clone()].into_iter().chain(cells).chain(limit));
         }
-        push(text, &table, self.width);
+        table.push_to(text, self.width);
     }
 }
 
 fn section(text: &mut String, title: &str) {
     let _ = writeln!(text, "\n{title}");
-}
-
-fn push(text: &mut String, table: &Table, width: usize) {
-    for line in table.fitted(width.saturating_sub(2)) {
-        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
-    }
 }
 
 /// A number, or a dash where there is none.

@@ -1,6 +1,6 @@
 //! The first screen of a comparison: one table, the fastest first, and what is as fast as the machine or slower in a line each.
 
-use super::{digits, number, push};
+use super::{digits, number};
 use crate::{
     explore::{Comparison, Design, Work, way},
     figures::{
@@ -28,7 +28,6 @@ const SAME: f64 = 0.01;
 const NAME: usize = 18;
 const UNIT: usize = 14;
 
-/// A design on the screen.
 struct Line<'d> {
     design: &'d Design,
     row: &'d Row,
@@ -52,7 +51,7 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
     let folds = lines.len() > FEW;
     let is_apart = |line: &Line<'_>| !folds || line.design.name == "h100-cc" || line.x.is_none_or(|x| x >= 1.0 + SAME);
     let (shown, folded): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_apart);
-    push(&mut text, &table(&shown, &ways, comparison.uncertainty.is_some()), width);
+    table(&shown, &ways, comparison.uncertainty.is_some()).push_to(&mut text, width);
     if let Some(more) = shown.len().checked_sub(MOST).filter(|more| *more > 0) {
         let _ = writeln!(text, "  and {more} more designs that are faster than h100-cc (--all)");
     }

@@ -1,6 +1,6 @@
 //! Between what figures lie when parameters are drawn, and how often one design is faster than another.
 
-use super::{Shown, Way, digits, number, picos, push, section};
+use super::{Shown, Way, digits, number, picos, section};
 use crate::{
     explore::{Comparison, Pair, Residual, Uncertainty},
     figures::{
@@ -44,7 +44,7 @@ pub(super) fn of_copies(text: &mut String, way: &Way<'_>, bytes: u64) {
     section(text, &format!("{direction} of {}: {}", Bytes(bytes), heading(uncertainty)));
     let designs = way.comparison.designs.iter();
     let rows = designs.filter_map(|design| Some((design.name.as_str(), way.of(design, bytes)?))).collect::<Vec<_>>();
-    push(text, &intervals(&rows, &COPY), way.width);
+    intervals(&rows, &COPY).push_to(text, way.width);
     text.push_str(&Residual::sentence(&uncertainty.residuals));
     let is_it = |pair: &&Pair| pair.direction == Some(direction) && pair.bytes == Some(bytes);
     let pairs: Vec<_> = uncertainty.pairs.iter().filter(is_it).collect();
@@ -58,7 +58,7 @@ pub(super) fn of_workload(text: &mut String, (comparison, width): (&Comparison, 
     let rows: Vec<_> =
         comparison.designs.iter().filter_map(|design| Some((design.name.as_str(), of(design)?))).collect();
     let rows: Vec<_> = rows.iter().map(|(name, row)| (*name, row)).collect();
-    push(text, &intervals(&rows, &WORKLOAD), width);
+    intervals(&rows, &WORKLOAD).push_to(text, width);
     faster(text, (&rows, &uncertainty.pairs.iter().collect::<Vec<_>>()), width);
 }
 
@@ -102,5 +102,5 @@ fn faster(text: &mut String, (rows, pairs): (&[(&str, &Row)], &[&Pair]), width: 
         };
         table.row([format!("{number} {own}")].into_iter().chain(rows.iter().map(cell)));
     }
-    push(text, &table, width);
+    table.push_to(text, width);
 }

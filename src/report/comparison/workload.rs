@@ -1,6 +1,6 @@
 //! Designs side by side over one workload. Lines of text fit 80 columns for the shipped designs.
 
-use super::{digits, number, picos, push, section};
+use super::{digits, number, picos, section};
 use crate::{
     explore::{Comparison, Design, Work},
     figures::{
@@ -42,9 +42,9 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
         }
     }
     section(&mut text, "end of the run, times as long as off, and where the time goes");
-    push(&mut text, &ends(comparison), width);
+    ends(comparison).push_to(&mut text, width);
     section(&mut text, "what it shows unverified, what it costs, and what limits it");
-    push(&mut text, &details(comparison), width);
+    details(comparison).push_to(&mut text, width);
     super::uncertain::of_workload(&mut text, (comparison, width));
     text
 }

@@ -371,6 +371,11 @@ pub(super) fn sampled(told: &Told) -> String {
     format!("sampled: {simulated} of {of} simulated, in {runs} runs; time within {off:.4} % ({percent:.0} % sure)")
 }
 
+/// A number of microseconds, without its unit.
+pub(super) fn micros(picos: u64) -> String {
+    format!("{:.2}", picos as f64 * 1e-6)
+}
+
 /// Four significant digits in the largest fitting unit.
 pub(super) fn time(picos: u64) -> String {
     let scales = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];

@@ -100,7 +100,8 @@ impl Request {
         Self::one(Direction::H2d, bytes)
     }
 
-    pub(super) const fn none() -> Self {
+    /// No copies, and no data.
+    pub const fn none() -> Self {
         Self {
             copies: Vec::new(),
             data: DataMode::None,
@@ -134,13 +135,9 @@ impl Request {
                 source,
                 sink: None,
             }],
-            program: Vec::new(),
             data: DataMode::Exact,
             seed,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
-            answers: false,
+            ..Self::none()
         }
     }
 

@@ -3,11 +3,10 @@
 use crate::{
     config::{Layers, Refusal, Resolved, Shipped},
     host::spec::CipherWork,
-    system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
+    system::{self, CopyRequest, Direction, Memory, Request, RunError},
     validate::summary::{self, Part},
 };
 use serde::Serialize;
-use std::io;
 use thiserror::Error;
 
 /// A design that others are compared with.
@@ -33,14 +32,12 @@ impl Baseline {
     }
 }
 
-/// A machine that takes part.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// As asked for: a design, or several joined by `+`.
     pub name: String,
     /// The machine with it.
     pub resolved: Resolved,
-    /// What it was resolved from.
     pub layers: Layers,
 }
 
@@ -59,19 +56,15 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Why there is no such machine.
 #[derive(Debug, Error)]
 pub enum CandidateError {
     /// A layer is wrong, or missing, or the whole is.
     #[error(transparent)]
     Config(#[from] Refusal),
-    /// Something above the design that seals nothing switches confidential computing on.
     #[error("`{name}` is without confidential computing, and a setting above it switches that on")]
     StillOn { name: String },
-    /// The design says how to seal, and nothing is sealed.
     #[error("`{name}` has no effect: the machine has confidential computing off, and the design does not switch it on")]
     NothingSealed { name: String },
-    /// The machine cannot be built.
     #[error("`{name}`: {error}")]
     Build { name: String, error: RunError },
 }
@@ -95,10 +88,7 @@ pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, 
     built(name, resolved, layers, memory)
 }
 
-/// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them.
-///
-/// # Errors
-/// If that is no machine, or one on which the design has no effect.
+/// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them. Refused where the design has no effect.
 pub fn named(machine: &Layers, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
     let layers = machine.clone().overlay(name);
     let resolved = layers.resolve()?;
@@ -193,40 +183,12 @@ fn all<'n>(
 /// Copies of a byte in both directions, which show whether a machine can be built.
 fn request(memory: Memory) -> Request {
     let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 1, memory));
-    Request {
-        copies: copies.into(),
-        program: Vec::new(),
-        data: DataMode::None,
-        seed: 0,
-        kernel: crate::sim::Kernel::Skip,
-        order: crate::sim::Order::Ascending,
-        injections: Vec::new(),
-        answers: false,
-    }
+    Request { copies: copies.into(), ..Request::none() }
 }
 
 /// A copy as `sealsim run --copy` makes it, without bytes.
 pub(super) fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequest {
-    CopyRequest {
-        gpu: 0,
-        direction,
-        bytes,
-        memory,
-        buffer: 0,
-        buffer_bytes: bytes,
-        pages: Pages::Warm,
-        source: Box::new(Nothing),
-        sink: None,
-    }
-}
-
-/// Bytes of a run that carries none.
-struct Nothing;
-
-impl PayloadSource for Nothing {
-    fn read(&mut self, _offset: u64, _into: &mut [u8]) -> io::Result<()> {
-        Ok(())
-    }
+    CopyRequest { direction, memory, ..Request::h2d(bytes).copies.remove(0) }
 }
 
 #[cfg(test)]

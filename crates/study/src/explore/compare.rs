@@ -33,7 +33,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What is asked of each design.
 #[derive(Debug, Clone)]
 pub struct Grid {
     pub work: Work,
@@ -68,7 +67,6 @@ pub struct Comparison {
     pub skipped: Vec<Skipped>,
     /// What these figures rest on whose held-out error is large or not known.
     pub cautions: Vec<String>,
-    /// What was drawn for intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
     /// Runs that were not made, since the comparison was interrupted.
@@ -89,7 +87,6 @@ pub struct Design {
     pub summary: String,
     /// The design that its gain is stated against; none if that is not there.
     pub baseline: Option<&'static str>,
-    /// Whether copies are sealed.
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
@@ -101,7 +98,6 @@ pub struct Design {
     pub figures: Figures,
 }
 
-/// The figures of a design.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Figures {
@@ -164,7 +160,6 @@ impl Compared {
 }
 
 impl Comparison {
-    /// The figures of its rows.
     pub const fn list(&self) -> &'static [&'static Figure] {
         match self.work {
             Work::Copies { .. } => COPIES,
@@ -321,7 +316,6 @@ fn in_a_word(row: &Row) -> String {
     }
 }
 
-/// Candidates, and the rows of each.
 pub(super) struct Held<'f, 'r> {
     pub candidates: &'f [Candidate],
     pub of: &'f dyn Fn(&Candidate) -> &'r [Option<Row>],

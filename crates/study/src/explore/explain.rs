@@ -17,16 +17,13 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum ExplainError {
-    /// The run has no outcome.
     #[error(transparent)]
     Run(#[from] RunError),
     /// It passes too much.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// There is no such message.
     #[error("no message {asked}: the run has {count}, numbered from 1")]
     NoMessage {
-        /// What was asked for.
         asked: String,
         count: usize,
     },

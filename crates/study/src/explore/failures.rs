@@ -16,8 +16,8 @@ use crate::{
     config::{Layers, MachineSpec, Refusal, Resolved},
     gpu::release::Release,
     pool,
-    sim::{Control, FaultKind, Injection, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
+    sim::{Control, FaultKind, Injection},
+    system::{self, CopyRequest, Direction, FailedMessage, Memory, Outcome, Request, RunError},
     units::Femtos,
     workload::Generator,
 };
@@ -54,14 +54,12 @@ pub struct Failures {
     /// What the copy's tags and keys leave open, under whichever policy.
     pub risk: Risk,
     pub policies: Vec<PolicyFigures>,
-    /// Policies that the machine cannot have.
     pub skipped: Vec<Skipped>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub struct PolicyFigures {
     pub release: Release,
-    /// Whether it is the machine's own.
     pub own: bool,
     /// Room for plaintext that waits.
     pub quarantine_capacity_bytes: u64,
@@ -74,7 +72,6 @@ pub struct PolicyFigures {
     pub failures: Vec<FailureFigures>,
 }
 
-/// One message that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureFigures {
     /// Its place among the messages of the copy, from 1.
@@ -110,7 +107,6 @@ pub enum FailuresError {
     /// There is no tag of a message that could fail.
     #[error("{machine}: {reason}")]
     NoTags { machine: String, reason: &'static str },
-    /// The tag was inverted, and nothing failed.
     #[error("release policy {release}: message {position} did not fail although its tag was inverted")]
     NoFailure { release: &'static str, position: u64 },
 }
@@ -255,13 +251,9 @@ fn simulate(
             source: Box::new(Generator::new(question.seed, 0)),
             ..copy(Direction::H2d, question.bytes, question.memory)
         }],
-        program: Vec::new(),
-        data: DataMode::None,
         seed: question.seed,
-        kernel: Kernel::Skip,
-        order: Order::Ascending,
         injections: position.map(inverted).into_iter().collect(),
-        answers: false,
+        ..Request::none()
     };
     system::run(machine, request, &mut |_| observer())
 }

@@ -66,7 +66,6 @@ pub struct Dataset {
     pub left_out: Vec<LeftOut>,
 }
 
-/// All built-in data sets.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// The machine that stands for each platform.
@@ -116,7 +115,6 @@ pub fn layers(machine: &str) -> Layers {
 }
 
 impl Catalogue {
-    /// Reads what is built in.
     pub fn shipped() -> Result<Self, Refusal> {
         let index: Index = DOCUMENT.read("datasets.toml", INDEX)?;
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;

@@ -26,10 +26,8 @@ pub fn table(predictions: &[Predicted]) -> Vec<u8> {
 /// Why predictions and measurements do not join.
 #[derive(Debug, Error)]
 pub enum JoinError {
-    /// The measurements are of something else.
     #[error("{file} is a table of {kind}, and predictions are of {predicted}")]
     Kind { file: String, kind: &'static str, predicted: &'static str },
-    /// Some rows have no partner.
     #[error("predictions and measurements do not match, and nothing was scored:\n{0}")]
     Rows(Rows),
 }

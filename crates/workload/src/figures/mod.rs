@@ -167,7 +167,6 @@ impl Row {
         values
     }
 
-    /// A figure of what ran.
     pub fn get(&self, figure: &Figure) -> &Value {
         self.cells.figure(figure)
     }

@@ -46,11 +46,9 @@ struct Writer<'a> {
     job: &'a Job,
     played: &'a Played,
     out: &'a mut dyn Write,
-    /// Number of the last node.
     last: u64,
     /// The last node of each thread, and its end.
     threads: Vec<Option<(u64, Ns)>>,
-    /// The last node of each stream.
     streams: Vec<Option<u64>>,
     /// The node of each operation; 0: it has none yet.
     ops: Vec<u64>,

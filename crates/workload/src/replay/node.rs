@@ -33,7 +33,6 @@ type Key = (Arc<str>, Option<Arc<str>>, Option<u32>, Option<u64>, Option<u64>, u
 /// A rank beside others, in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankFigures {
-    /// Path of its profile.
     pub file: String,
     /// Its number, if the profile says so.
     pub rank: Option<u32>,

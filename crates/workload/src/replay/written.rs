@@ -274,7 +274,6 @@ impl<'a> Writer<'a> {
         (number, start_ns.saturating_add(duration_ns))
     }
 
-    /// Submits an operation of a call.
     fn op(
         &mut self,
         (gpu, stream): (usize, &'a str),
@@ -502,7 +501,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Operations that a step submits.
 const fn operations(step: &WorkloadStep) -> u32 {
     match step {
         WorkloadStep::Copy { .. } | WorkloadStep::Kernel { .. } | WorkloadStep::Network { .. } => 1,

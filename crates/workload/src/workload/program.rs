@@ -160,7 +160,6 @@ struct Known<'s> {
     events: HashMap<usize, HashSet<&'s str>>,
     buffers: HashMap<&'s str, Pages>,
     kernels: u128,
-    /// Searches for what was meant.
     searches: usize,
 }
 

@@ -22,7 +22,6 @@ enum End {
     Other(String),
 }
 
-/// A run and what it left.
 #[derive(Debug)]
 pub(super) struct Ran {
     end: End,
@@ -125,7 +124,6 @@ impl Ran {
         }
     }
 
-    /// What became of its faults.
     pub fn faults(&self) -> &[Effect] {
         match &self.end {
             End::Outcome(outcome) => &outcome.faults,

@@ -46,7 +46,6 @@ pub struct Question {
     pub machine: MachineSpec,
     /// What every run makes. Its seed and data mode are the campaign's to set.
     pub workload: Workload,
-    /// How many sets are drawn.
     pub sets: u64,
     /// Most faults of a set; at least one.
     pub most: u32,
@@ -63,11 +62,9 @@ pub struct Campaign {
     pub sound_ps: u64,
     /// Fault points that the copies pass, by kind of fault.
     pub points: usize,
-    /// Most faults of a set.
     pub most: u32,
     /// How many sets are of each class.
     pub classes: Vec<ClassShare>,
-    /// The sets, in order.
     pub sets: Vec<Judged>,
 }
 
@@ -117,7 +114,6 @@ pub struct Signal {
     pub unit: String,
     /// Its name, as in `faults.signals` of a run.
     pub signal: &'static str,
-    /// Whether the unit repaired it.
     pub corrected: bool,
 }
 
@@ -132,7 +128,6 @@ impl Signal {
 pub struct Judged {
     /// Its number, from 1.
     pub number: u64,
-    /// The seed of its runs.
     pub seed: u64,
     /// Its faults, as `--inject` takes them.
     pub faults: Vec<String>,
@@ -140,7 +135,6 @@ pub struct Judged {
     pub struck: usize,
     /// Pairs of them that cancelled each other.
     pub cancelled: usize,
-    /// Copies that were delivered.
     pub delivered: usize,
     /// What they came to; none if none was activated.
     pub class: Option<FaultClass>,
@@ -154,20 +148,17 @@ pub struct Judged {
 
 #[derive(Debug, Error)]
 pub enum CampaignError {
-    /// The machine cannot be built, or fails without a fault.
     #[error("the machine fails without a fault: {0}")]
     Sound(RunError),
     /// The collectives of a workload cannot be run.
     #[error("{0}")]
     Collective(CollectiveError),
-    /// A copy is not delivered without a fault.
     #[error("copy {number} is not delivered without a fault: {reason}")]
     NotDelivered {
         /// Which, from 1.
         number: usize,
         reason: String,
     },
-    /// The copies are too long.
     #[error("{bytes} bytes of copies: every run keeps what they leave, so they may have {MOST_BYTES} together at most")]
     TooLong { bytes: u64 },
     #[error(

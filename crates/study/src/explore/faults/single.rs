@@ -42,7 +42,6 @@ pub struct Extent {
 pub struct Single {
     /// By point, those that nothing passes with no state.
     pub points: Vec<PointTally>,
-    /// Of all points together.
     pub total: Tally,
     /// Members that were drawn and activated, and those whose class was that of their representative.
     pub members: u64,

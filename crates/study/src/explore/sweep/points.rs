@@ -75,7 +75,6 @@ impl Study {
         most_points(&self.spec.axis, &self.values, self.spec.random)
     }
 
-    /// All points, each once.
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
         Ok(self.numbered(0..self.most_points()?).map(|(_, point)| point))
     }

@@ -105,7 +105,6 @@ struct Part {
     of: Reverse<(usize, usize)>,
 }
 
-/// A candidate that was tried alone.
 #[derive(Debug, Clone)]
 struct Tried {
     step: Step,
@@ -216,9 +215,6 @@ impl Question<'_> {
 }
 
 /// Measures what limits a copy of a run on `machine`: the best `most` parameters.
-///
-/// # Errors
-/// What the runs say; [`Control::Stop`] of the observer ends them.
 pub fn measure(
     machine: &Resolved,
     repeat: Repeat<'_>,

@@ -46,13 +46,11 @@ pub enum Kind {
     Spans,
     /// Lines through such times.
     CeFits,
-    /// Copies and kernels on streams.
     Overlap,
     Applications,
     Programs,
     /// A core's cipher rates.
     Cipher,
-    /// Rates of AES-GCM kernels on SMs.
     SmKernels,
     Collectives,
 }

@@ -120,7 +120,6 @@ pub(super) struct Cells<'t> {
 }
 
 impl<'t> Cells<'t> {
-    /// The line, from 1.
     pub fn line(&self) -> usize {
         self.row.line
     }

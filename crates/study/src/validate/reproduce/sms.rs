@@ -30,10 +30,8 @@ pub enum SmError {
     NoSms,
     #[error("the machine has {0} SMs (sm.count)")]
     TooFew(u32),
-    /// Its tensor cores have no rate.
     #[error("the machine has no sm.tensor_products: lay --design sm-tensor over it, or set it")]
     NoTensorRate,
-    /// It does not say what a serial sum takes.
     #[error("the machine has no sm.serial_sum: set it")]
     NoSerialSum,
 }

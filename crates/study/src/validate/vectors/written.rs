@@ -17,7 +17,6 @@ use super::{Algorithm, Case};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// How a set is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Cavp,
@@ -59,10 +58,6 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// If it cannot be written; so for all that follows.
     pub fn begin(mut out: W, style: Style, plan: &Plan, with_stages: bool) -> io::Result<Self> {
         let (algorithm, Plan { messages, seed, longest, .. }) = (plan.algorithm, *plan);
         let what = format!("{algorithm}: {messages} messages, seed {seed}, longest text and AAD {longest} bytes");

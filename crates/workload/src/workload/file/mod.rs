@@ -26,7 +26,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The longest file that is read.
 pub const MAX_FILE: Bytes = Bytes(1 << 20);
 
 /// Its form.

@@ -48,7 +48,6 @@ pub(super) struct Builder {
     room: Rc<Room>,
     names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
-    /// Bytes of all names.
     kept: usize,
     device: Vec<DeviceOp>,
     calls: Vec<HostCall>,

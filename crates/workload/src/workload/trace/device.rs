@@ -51,7 +51,6 @@ pub struct Communication {
     pub bytes_in: Option<u64>,
     /// What this rank gets out, bytes.
     pub bytes_out: Option<u64>,
-    /// How many ranks take part.
     pub ranks: Option<u32>,
     /// Which communicator it is of, as the profiler writes it.
     pub group: Option<NameId>,
@@ -73,7 +72,6 @@ impl From<Communication> for DeviceKind {
 // A profile has millions of operations: a gigabyte of it is to take less itself.
 const _: () = assert!(size_of::<DeviceOp>() <= 72);
 
-/// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     H2d,

@@ -19,7 +19,6 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub algorithm: Algorithm,
@@ -36,7 +35,6 @@ impl Plan {
     pub const LONG: u32 = 256;
 }
 
-/// A message of a set.
 #[derive(Debug, Clone)]
 pub struct Message {
     pub case: Case,

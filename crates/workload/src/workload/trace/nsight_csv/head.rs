@@ -44,7 +44,6 @@ impl Head {
         self.column("end").is_none() && own.iter().all(|name| self.column(name).is_some())
     }
 
-    /// How many columns there are.
     pub fn len(&self) -> usize {
         self.columns.len()
     }

@@ -18,7 +18,6 @@ const ROWS: u64 = 4096;
 const STEPS: i32 = 4096;
 /// How often it may look between two questions: hundreds of times what rows take, and a fraction of a second.
 const LOOKS: u32 = 4096;
-/// Bytes of the longest text.
 const LONGEST: i32 = 1 << 20;
 
 /// Refuses to go on, asked with the rows that were read and the rows that there are about.
@@ -128,7 +127,6 @@ impl<'a> Database<'a> {
         self.rows(table, &columns, &mut |row| take(&Row { row, columns: sought, table })).map(|_| ())
     }
 
-    /// How many rows a table has.
     pub fn count(&self, table: &str) -> Result<u64, Refusal> {
         self.rows(table, "1", &mut |_| ())
     }

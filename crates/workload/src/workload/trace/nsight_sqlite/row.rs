@@ -34,7 +34,6 @@ impl Row<'_> {
         }
     }
 
-    /// A text, if there is one.
     pub fn text(&self, column: &str) -> Option<String> {
         let mut columns = self.columns.needed.iter().chain(self.columns.optional);
         let place = columns.position(|name| *name == column)?;
