@@ -154,7 +154,6 @@ pub fn answer(
     Ok((text, plot::comparison::drawn(&comparison)))
 }
 
-/// What is to be compared.
 struct Question {
     /// The machine without designs.
     own: Resolved,
@@ -164,7 +163,6 @@ struct Question {
 }
 
 impl Question {
-    /// The machine, and the comparison.
     fn answered(self, compared: Compared) -> (Resolved, Comparison) {
         let comparison = compared.on(&self.own, self.grid.work, (&self.candidates, self.skipped));
         (self.own, comparison)
@@ -259,7 +257,7 @@ impl Arguments {
 }
 
 /// Each item where it first stands.
-fn once<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+pub(super) fn once<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
     let first = |(place, item): &(usize, &T)| !items[..*place].contains(item);
     items.iter().enumerate().filter(first).map(|(_, item)| item.clone()).collect()
 }

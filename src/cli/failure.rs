@@ -24,7 +24,6 @@ pub enum Failure {
     Simulation(Report),
 }
 
-/// The exit statuses, and what each means.
 pub(super) const STATUSES: [(u8, &str); 6] = [
     (0, "done; `run`, `rerun`: all copies were delivered; `rerun`: event digest and simulated time are the manifest's"),
     (
@@ -79,7 +78,6 @@ impl Failure {
         output::show(self.report());
     }
 
-    /// What went wrong, in words.
     pub fn message(&self) -> String {
         self.report().to_string()
     }
@@ -112,7 +110,6 @@ impl Failure {
         }
     }
 
-    /// A failed write to standard output.
     pub fn output(error: &io::Error) -> Self {
         Self::input_output("standard output", error)
     }

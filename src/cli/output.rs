@@ -110,7 +110,6 @@ pub(super) fn print_as(
     Ok(())
 }
 
-/// Shows a line on standard error.
 pub(super) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
 }

@@ -87,7 +87,6 @@ pub(super) fn command_line() -> String {
     words.join(" ")
 }
 
-/// Words as a shell takes them.
 pub(super) fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

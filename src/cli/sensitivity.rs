@@ -349,8 +349,10 @@ fn line(swing: &Swing, changes: [Option<f64>; 2], widest: f64) -> String {
     format!("{bar}  {ends}{notes}\n")
 }
 
+type Column = (&'static str, fn(&Sensitivity, &Swing) -> String);
+
 /// Columns of a spreadsheet, and what each says of a parameter that is varied.
-const COLUMNS: [(&str, fn(&Sensitivity, &Swing) -> String); 18] = [
+const COLUMNS: [Column; 18] = [
     ("parameter", |_, swing| swing.range.path.clone()),
     ("of", |_, swing| swing.range.of.join(" ")),
     ("kind", |_, swing| swing.range.kind.name().to_owned()),

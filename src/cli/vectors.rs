@@ -97,7 +97,6 @@ enum StyleName {
     Memh,
 }
 
-/// What is printed about a set.
 #[derive(Debug, Serialize)]
 struct Report {
     file: String,

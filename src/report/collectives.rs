@@ -36,7 +36,6 @@ pub struct CollectiveRecord {
     pub time_ps: u64,
     /// Bytes of a buffer over the time, times the share of it that each GPU must send.
     pub bus_gb_per_s: f64,
-    /// Transfers between two GPUs that were simulated.
     pub transfers_simulated: u64,
     pub transfers: u64,
 }

@@ -103,8 +103,10 @@ fn by_kind(sets: &[Judged]) -> Table {
     table
 }
 
+type Column = (&'static str, fn(&Judged) -> String);
+
 /// Columns of a spreadsheet, and what each says of a set.
-const COLUMNS: [(&str, fn(&Judged) -> String); 12] = [
+const COLUMNS: [Column; 12] = [
     ("number", |set| set.number.to_string()),
     ("seed", |set| set.seed.to_string()),
     ("faults", |set| set.faults.join(" ")),

@@ -25,7 +25,6 @@ pub const MANIFEST_VERSION: u32 = 2;
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     pub schema_version: u32,
-    /// Version of the program that wrote it.
     pub sealsim_version: String,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
@@ -74,9 +73,7 @@ pub enum ManifestError {
     #[error("the manifest {0}: it is not as a run has written it; make the run again with --manifest")]
     Edited(&'static str),
     #[error("the manifest contradicts itself: {reason}; it was edited")]
-    Contradiction {
-        reason: String,
-    },
+    Contradiction { reason: String },
     /// The configuration within is wrong.
     #[error(transparent)]
     Config(#[from] Refusal),

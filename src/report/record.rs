@@ -116,7 +116,6 @@ pub struct CopyRecord {
     pub delivered: bool,
     pub reason: Option<String>,
     pub busiest: Busiest,
-    /// What limited it, if that was measured.
     pub limited_by: Option<String>,
     pub limited_by_parts: Option<LimitedBy>,
     /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.

@@ -109,7 +109,6 @@ struct StageOutcome {
     points: Vec<Scored>,
 }
 
-/// What came out for a parameter.
 #[derive(Debug, Serialize)]
 struct ParameterOutcome {
     path: String,
@@ -190,7 +189,6 @@ impl Arguments {
 struct Calibration {
     config: String,
     settings: Vec<String>,
-    /// Found so far, by path.
     found: BTreeMap<String, String>,
     /// What goes into a file.
     entries: Vec<Entry>,

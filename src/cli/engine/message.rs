@@ -55,7 +55,6 @@ pub(super) struct MessageArguments {
     waves: Option<PathBuf>,
 }
 
-/// Bytes of an argument.
 #[derive(Debug, Clone)]
 struct Hex(Vec<u8>);
 

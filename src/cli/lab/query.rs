@@ -17,7 +17,6 @@ pub const MOST: usize = 64;
 /// Bytes of one of them.
 pub const LONGEST: usize = 200;
 
-/// Why a query is no state.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StateError {
     /// A byte that is not written as a query writes it.
@@ -50,9 +49,7 @@ pub enum StateError {
 pub struct Offered {
     /// Machine files and designs that the command line names.
     pub files: Vec<String>,
-    /// Profiles that it names.
     pub programs: Vec<String>,
-    /// Profiles that were dropped on the page.
     pub dropped: Arc<Dropped>,
 }
 

@@ -96,7 +96,6 @@ impl Outputs {
         Err(Failure::Usage(miette!(help = help, "--trace: no loop was found whose step could be shown")))
     }
 
-    /// Whether anything is drawn.
     pub const fn draws(&self) -> bool {
         self.plot.is_some()
     }
@@ -109,14 +108,7 @@ impl Outputs {
         runs: &[Done<'_>],
         step: Option<usize>,
     ) -> Result<(), Failure> {
-        if let Some(file) = begun.trace {
-            let Some((steps, step)) = job.steps.as_ref().zip(step) else {
-                let help = "look at --report, which has the whole";
-                return Err(Failure::Usage(miette!(
-                    help = help,
-                    "--trace: no loop was found whose step could be shown"
-                )));
-            };
+        if let Some((file, (steps, step))) = begun.trace.zip(job.steps.as_ref().zip(step)) {
             let groups = runs.iter().filter_map(|run| {
                 let span = steps.span(job, run.played, step)?;
                 Some(step_tracks(run.name, job, run.played, span))

@@ -40,9 +40,7 @@ use std::{
 pub(in crate::cli) struct Job {
     pub resolved: Resolved,
     pub workload: Workload,
-    /// Where what arrived goes.
     pub out: Option<PathBuf>,
-    /// Whether to take its SHA-256.
     pub digest: bool,
     pub manifest: Option<PathBuf>,
     /// Where a page of the results goes, begun.
@@ -65,7 +63,6 @@ pub(in crate::cli) struct Job {
     pub live: LiveArguments,
 }
 
-/// What comes of a run.
 struct Results {
     report: Report,
     outcome: Outcome,

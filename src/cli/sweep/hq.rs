@@ -9,10 +9,8 @@ use std::{
 };
 use thiserror::Error;
 
-/// Why there is no answer of HyperQueue.
 #[derive(Debug, Error)]
 pub(super) enum HqError {
-    /// The program cannot be started.
     #[error("hq: {0}")]
     Program(io::Error),
     #[error("`hq {command}`: {said}")]

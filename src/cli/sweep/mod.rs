@@ -288,7 +288,6 @@ fn run_points(study: &Study, threads: Option<u16>) -> Result<(), Failure> {
     run(points)
 }
 
-/// Why no more points are run.
 enum Printed {
     Stopped,
     Failed(Failure),
@@ -452,7 +451,6 @@ impl Whole {
     }
 }
 
-/// What the bar says.
 const POINTS: &str = "{pos}/{len} points, {per_sec}";
 
 fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {

@@ -62,7 +62,6 @@ pub fn table_text(path: &Path) -> Result<String, Failure> {
     read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
 }
 
-/// The machine that stands for each platform.
 pub type Machines = BTreeMap<String, Resolved>;
 
 pub struct Bench {

@@ -47,14 +47,12 @@ pub struct Origin {
     pub sealsim: String,
 }
 
-/// Predictions joined with measurements.
 pub struct Scored {
     pub dataset: Dataset,
     pub score: DatasetScore,
     pub origins: Vec<Origin>,
 }
 
-/// Joins predictions with measurements, row by row.
 pub fn score(predictions: &Path, measured: &Path) -> Result<Scored, Failure> {
     let [predicted_file, measured_file] = [predictions, measured].map(|path| path.display().to_string());
     let predicted = measured::predicted(&predicted_file, &table_text(predictions)?);

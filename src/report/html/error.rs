@@ -12,10 +12,7 @@ pub enum PageError {
     #[error("the results of a run that failed, which has no figures: {0}")]
     FailedRun(String),
     #[error("its schema_version is {found}, this version of sealsim shows {known}")]
-    OtherVersion {
-        found: u64,
-        known: u32,
-    },
+    OtherVersion { found: u64, known: u32 },
     #[error("it looks like the JSON of `sealsim {verb}`, but is not as that prints it: {reason}")]
     Malformed { verb: &'static str, reason: String },
 }

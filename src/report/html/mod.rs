@@ -37,7 +37,6 @@ pub struct Page {
     kind: Kind,
     /// Heading, and name of the window.
     title: String,
-    /// Version of the program that made the page.
     sealsim_version: &'static str,
     command: String,
     report: Box<RawValue>,

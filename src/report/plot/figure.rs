@@ -47,7 +47,6 @@ impl Point {
     }
 }
 
-/// How the points of a series are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
     Apart,

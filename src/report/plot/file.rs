@@ -4,7 +4,6 @@ use super::{drawing::Drawing, svg};
 use std::path::Path;
 use thiserror::Error;
 
-/// Why a picture does not become a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlotError {
     #[error("{path}: plots are SVG or PDF: name the file .svg or .pdf")]

@@ -21,10 +21,8 @@ use crate::{
     workload::{direction_name, memory_name},
 };
 
-/// Collectives that have a line in the text.
 const COLLECTIVES_SHOWN: usize = 20;
 
-/// Copies that have a line in the text.
 const COPIES_SHOWN: usize = 100;
 
 impl Report {

@@ -9,7 +9,6 @@ use crate::{
 use serde::Serialize;
 use thiserror::Error;
 
-/// A design that others are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
     Off,
@@ -49,7 +48,6 @@ pub fn cautions(own: &Resolved, candidates: &[Candidate], collectives: bool) -> 
     summary::cautions(&own.machine.name, &parts)
 }
 
-/// A design that does not take part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub name: String,

@@ -92,7 +92,6 @@ pub struct Design {
     pub config_digest: String,
     /// How many parameters are not published.
     pub assumed_parameters: usize,
-    /// What its crypto units and buffers cost.
     pub cost: Price,
     #[serde(flatten)]
     pub figures: Figures,
@@ -132,7 +131,6 @@ impl Design {
 
 #[derive(Debug)]
 pub struct Compared {
-    /// The designs, with the runs that were made.
     pub designs: Vec<Design>,
     /// What was drawn, if it was asked for and nothing is unfinished.
     pub uncertainty: Option<Uncertainty>,
@@ -184,7 +182,6 @@ impl Comparison {
     }
 }
 
-/// The direction of a row of one copy.
 pub fn way(row: &Row) -> Option<Direction> {
     let Value::Text(way) = row.get(&DIRECTION) else { return None };
     [Direction::H2d, Direction::D2h, Direction::D2d].into_iter().find(|known| direction_name(*known) == way)

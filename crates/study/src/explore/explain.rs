@@ -23,16 +23,12 @@ pub enum ExplainError {
     #[error(transparent)]
     TooLong(#[from] TooLong),
     #[error("no message {asked}: the run has {count}, numbered from 1")]
-    NoMessage {
-        asked: String,
-        count: usize,
-    },
+    NoMessage { asked: String, count: usize },
 }
 
 /// A run and what led to its end.
 pub struct Observed {
     pub outcome: Outcome,
-    /// The path from its beginning to its end.
     pub path: Path,
     /// Its messages, by when they begin.
     pub messages: Vec<Message>,

@@ -32,7 +32,6 @@ pub struct Question {
     /// The machine with its designs and settings; policies go on top.
     pub layers: Layers,
     pub policies: Vec<Release>,
-    /// Bytes of the copy to the GPU.
     pub bytes: u64,
     /// Its end on the host.
     pub memory: Memory,
@@ -68,7 +67,6 @@ pub struct PolicyFigures {
     pub messages: u64,
     /// Longest time that plaintext of a message is visible without a verdict when nothing fails, in ps.
     pub exposure_ps: u64,
-    /// The failures, by the place of the message.
     pub failures: Vec<FailureFigures>,
 }
 
@@ -80,7 +78,6 @@ pub struct FailureFigures {
     pub verdict_ps: u64,
     /// From its first visible byte to its verdict, in ps; none if nothing of it was visible.
     pub visible_ps: Option<u64>,
-    /// Bytes of it that were visible by then.
     pub visible_bytes: u64,
     /// Other messages that were visible without a verdict.
     pub other_visible_messages: u64,

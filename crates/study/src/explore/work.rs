@@ -97,7 +97,6 @@ pub enum CompareError {
         what: String,
         error: RunError,
     },
-    /// The collectives of a workload cannot be run.
     #[error("{what}: {error}")]
     Collective { what: String, error: CollectiveError },
     /// A copy did not arrive.
@@ -146,7 +145,6 @@ pub(super) fn run_workload(
     }
 }
 
-/// The outcome of a workload, simulated or sampled.
 fn outcome_of(
     (machine, workload, sample): (&MachineSpec, &Workload, Option<Sample>),
     collectives: &CollectiveTimes,

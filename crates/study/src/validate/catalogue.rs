@@ -62,7 +62,6 @@ pub struct Dataset {
     pub points: Vec<(Point, Class)>,
     /// Which parameters were chosen with the informed points in view.
     pub seen: Vec<Seen>,
-    /// Rows that the model does not cover.
     pub left_out: Vec<LeftOut>,
 }
 

@@ -23,7 +23,6 @@ pub fn table(predictions: &[Predicted]) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
-/// Why predictions and measurements do not join.
 #[derive(Debug, Error)]
 pub enum JoinError {
     #[error("{file} is a table of {kind}, and predictions are of {predicted}")]

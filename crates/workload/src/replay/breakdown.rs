@@ -19,7 +19,6 @@ crate::units::named! {
         LostOverlap = "lost overlap: copies of a GPU share one cipher",
         Synchrony = "synchrony: copies hold the host until they are done",
         Cipher = "cipher: the CPU seals and opens",
-        /// Memory that copies pass on the host.
         Staging = "staging: memory that sealed copies pass",
         /// Submission of copies, and the notice that they are done.
         CopySubmission = "submission and completion of copies",

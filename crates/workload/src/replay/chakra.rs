@@ -24,7 +24,6 @@ use std::{
 /// What host time between two calls is called.
 const BETWEEN: &str = "host time";
 
-/// Writes a replay of a trace's job.
 pub fn write_chakra(trace: &Trace, job: &Job, played: &Played, out: &mut dyn Write) -> io::Result<()> {
     write_chakra_head(out)?;
     let mut writer = Writer {

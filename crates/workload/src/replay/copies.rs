@@ -178,7 +178,6 @@ pub struct Simulator<'a> {
     pub known: &'a Known,
     /// How much of each copy is simulated, if not all.
     pub sample: Option<Sample>,
-    /// Which end of the intervals is played.
     pub end: End,
 }
 

@@ -57,7 +57,6 @@ pub struct Figures {
     pub gpu_idle_ns: Option<Ns>,
     /// `end_ns` over that of the replay without confidential computing; none where it is not given.
     pub slowdown_over_off: Option<f64>,
-    /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
     /// Collectives that keep their length, as the machine has no fabric for as many GPUs.
     pub collectives_kept: u64,

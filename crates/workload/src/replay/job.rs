@@ -347,7 +347,6 @@ impl Job {
         self.takes.get(place as usize).unwrap_or(self.ops[place as usize].duration)
     }
 
-    /// The device that an operation is on.
     pub fn device(&self, op: &Op) -> u32 {
         self.device_of.get(op.stream as usize).copied().unwrap_or(0)
     }

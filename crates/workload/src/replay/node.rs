@@ -189,7 +189,6 @@ impl Hall {
         self.takes = Some(self.takes.map_or(takes, |known| known.min(takes)));
     }
 
-    /// When it ends, if that is known.
     pub fn ends(&self) -> Option<Ns> {
         (self.missing == 0 || self.early).then(|| self.begins.saturating_add(self.takes.unwrap_or(0)))
     }

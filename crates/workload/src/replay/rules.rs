@@ -138,7 +138,6 @@ impl Rules {
         self.secure && !freed
     }
 
-    /// Whether copies take what they take when simulated.
     pub(super) const fn simulates(&self) -> bool {
         self.simulated && !self.free.copies
     }

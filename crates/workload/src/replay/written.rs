@@ -483,20 +483,14 @@ impl<'a> Writer<'a> {
         calls.sort_by_key(|call| call.start_ns);
         let used = (device.len() + calls.len() + self.synchronizations.len()) as u64;
         Trace {
-            format: None,
             names: names.into_iter().map(|(name, _)| name.into()).collect(),
             device,
             calls,
             synchronizations: self.synchronizations,
-            dependencies: Vec::new(),
             threads: self.threads,
-            rank: None,
-            gpu: None,
-            first_step: None,
-            marks: Vec::new(),
             events: Events { all: used, used, left_out: Vec::new() },
             on_host,
-            assumed: Vec::new(),
+            ..Trace::default()
         }
     }
 }

@@ -38,7 +38,6 @@ pub struct CopyArgument {
     pub memory: Memory,
 }
 
-/// Why a text is not a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CopyError {
     #[error("`{text}` is no GPU: they are counted from 0, for example gpu1:h2d:64MiB")]

@@ -34,7 +34,6 @@ const KINDS: [FaultKind; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectionArgument(pub Injection);
 
-/// Why a text is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectionError {
     #[error("`{text}` names no fault point: write PLACE.KIND, for example link.h2d.flip (`sealsim list --faults`)")]

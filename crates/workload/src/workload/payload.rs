@@ -18,7 +18,6 @@ pub struct Payload {
 
 #[derive(Debug, Error)]
 pub enum PayloadError {
-    /// The file cannot be opened or read.
     #[error("payload {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
     #[error("payload {} is {what}: give a regular file, whose size is known", path.display())]

@@ -163,7 +163,6 @@ struct Known<'s> {
     searches: usize,
 }
 
-/// Everything that is wrong with a program.
 pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
     let mut known = Known::default();
     let faults = program.iter().enumerate().filter_map(|(step, one)| {

@@ -63,7 +63,6 @@ pub struct Campaign {
     /// Fault points that the copies pass, by kind of fault.
     pub points: usize,
     pub most: u32,
-    /// How many sets are of each class.
     pub classes: Vec<ClassShare>,
     pub sets: Vec<Judged>,
 }
@@ -84,7 +83,6 @@ impl Campaign {
     }
 }
 
-/// How many sets are of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassShare {
     pub class: FaultClass,
@@ -150,7 +148,6 @@ pub struct Judged {
 pub enum CampaignError {
     #[error("the machine fails without a fault: {0}")]
     Sound(RunError),
-    /// The collectives of a workload cannot be run.
     #[error("{0}")]
     Collective(CollectiveError),
     #[error("copy {number} is not delivered without a fault: {reason}")]

@@ -52,7 +52,6 @@ pub struct Single {
     pub findings: Vec<(String, String)>,
 }
 
-/// What the faults at one point came to.
 #[derive(Debug, Clone, Serialize)]
 pub struct PointTally {
     /// The place and the kind of fault.

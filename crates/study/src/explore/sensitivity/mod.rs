@@ -174,7 +174,6 @@ pub struct Sensitivity {
     /// What part of the variance those give that move a rate most; none if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indices: Option<Indices>,
-    /// Numbers that are not varied, and why.
     pub not_varied: Vec<Fixed>,
     /// What is varied, in the order of [`Sample::values`].
     #[serde(skip)]

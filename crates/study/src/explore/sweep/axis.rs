@@ -80,7 +80,6 @@ fn meaning(path: &str, text: &str) -> Meaning {
     known.unwrap_or_else(|| Meaning::Text(text.to_owned()))
 }
 
-/// Whether two values of an axis are one.
 pub(super) fn equal(path: &str, one: &str, other: &str) -> bool {
     one == other || meaning(path, one) == meaning(path, other)
 }

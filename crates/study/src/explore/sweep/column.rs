@@ -55,7 +55,6 @@ impl AxisColumn {
         column
     }
 
-    /// A setting as it is in the column.
     pub fn value(&self, text: &str) -> Value {
         match self.unit.and_then(|(kind, scale)| Some((kind.parse(text).ok()?, scale))) {
             Some((amount, scale)) if amount % scale == 0 => {

@@ -64,7 +64,6 @@ pub(super) const LINES: &str = "points.jsonl";
 const LONGEST_RECORD: Bytes = Bytes(8 << 20);
 
 impl FolderRecord {
-    /// Reads what a folder says of itself.
     pub fn read(folder: &Path) -> Result<Self, FolderError> {
         let path = folder.join(RECORD);
         let text = read_text(&path, LONGEST_RECORD).map_err(|error| match error {
@@ -186,7 +185,6 @@ impl Folder {
         self.store.add(row.point.id, || row.to_json())
     }
 
-    /// Waits until all rows are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.store.sync()
     }

@@ -6,7 +6,6 @@ use crate::table::PointId;
 use std::{io, path::Path};
 use thiserror::Error;
 
-/// What can be wrong with a folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// It cannot be read or written.

@@ -9,7 +9,6 @@ use std::{
     path::Path,
 };
 
-/// The longest line of points, rows and tables.
 pub const LONGEST_LINE: Bytes = Bytes(1 << 20);
 
 /// A stream that ends with an error where a line grows longer than [`LONGEST_LINE`], so that what has no lines is not read into memory.

@@ -130,7 +130,6 @@ impl Study {
         PointId(std::array::from_fn(|place| hash[place]))
     }
 
-    /// Whether a point is one of the study's.
     pub fn owns(&self, point: &Point) -> bool {
         let (axes, settings) = (self.spec.axis.iter().zip(&self.values), &point.settings);
         let known = axes.zip(settings).all(|((axis, values), (path, value))| {

@@ -159,7 +159,6 @@ impl StudySpec {
 }
 
 impl StudySpec {
-    /// The workload, if the study is about one.
     fn workload(&self) -> Result<Option<Workload>, StudyError> {
         let name = match (&self.copy, &self.workload) {
             (Some(_), Some(_)) => return Err(StudyError::Work { found: "both" }),

@@ -133,7 +133,6 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until all lines are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.file.sync_data().map_err(failed(&self.path))
     }

@@ -152,7 +152,6 @@ pub enum StudyError {
     /// A list that nobody wrote by hand.
     #[error("axis `{}`: a list of {count} values: it takes at most {MOST_LISTED}; write a range", excerpt(path, 100))]
     List { path: String, count: usize },
-    /// More points than a study may have.
     #[error("more than {most} points")]
     TooMany { most: u64 },
 }

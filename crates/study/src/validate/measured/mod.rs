@@ -119,7 +119,6 @@ pub struct Measured {
     pub kind: Kind,
     /// Its points, in the order of its rows.
     pub points: Vec<Point>,
-    /// Rows that the model does not cover.
     pub left_out: Vec<LeftOut>,
 }
 

@@ -36,7 +36,6 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether all of these columns are there.
     pub fn has(&self, columns: &[&str]) -> bool {
         columns.iter().all(|column| self.column(column).is_some())
     }

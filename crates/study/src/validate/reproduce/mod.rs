@@ -25,9 +25,7 @@ use super::measured::{Copied, Experiment, Group, HostMemory, Mode, Overlap, Poin
 use crate::{
     config::MachineSpec,
     sim::Control,
-    system::{
-        self, CopyOutcome, CopyRequest, Direction, Memory, Operation, Outcome, Pages, Request, RunError, Step,
-    },
+    system::{self, CopyOutcome, CopyRequest, Direction, Memory, Operation, Outcome, Pages, Request, RunError, Step},
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveError, CollectiveRequest, run_collective},
 };
@@ -42,7 +40,6 @@ const FLUSH: u64 = 256 << 20;
 /// Copies of a group that are simulated: the first, which may find untouched pages, and some that do not.
 const GROUP_COPIES: u64 = 8;
 
-/// Why a point has no simulated figure.
 #[derive(Debug, Error)]
 pub enum ReproduceError {
     #[error("{label}: {error}")]
@@ -309,7 +306,6 @@ impl Program {
             self.copy(stream, copy, buffer, Pages::Warm, false);
         }
     }
-
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ const KEY_BITS: u32 = 256;
 const PRODUCTS: f64 = (16 * 8 * 256) as f64;
 const BYTES: f64 = 32.0;
 
-/// Why the machine says nothing of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SmError {
     #[error("the machine has no table [sm]: lay a design with SMs over it (--design sm-tensor, or sm)")]

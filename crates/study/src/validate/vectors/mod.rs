@@ -70,7 +70,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// What can be wrong with a vector file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Problem {
     #[error("expected `Name = value`, `[Name = value]`, `FAIL`, a comment or nothing")]
@@ -85,11 +84,7 @@ pub enum Problem {
     #[error("{0} is not hexadecimal")]
     Hex(&'static str),
     #[error("{name} has {got} bits where {announced} are announced")]
-    Length {
-        name: &'static str,
-        got: u64,
-        announced: u64,
-    },
+    Length { name: &'static str, got: u64, announced: u64 },
     #[error("the case has no {0}")]
     Missing(&'static str),
     /// A file that holds no case, or not as many as it says.
@@ -103,7 +98,6 @@ pub enum Problem {
     Json(String),
     #[error("{0}")]
     Csv(String),
-    /// A schema or result that is not known.
     #[error("unknown {0}")]
     Unknown(&'static str),
     /// An algorithm that is not modelled, or not in a file of this schema.
@@ -191,7 +185,6 @@ fn hex_bytes(name: &'static str, text: &str, place: &Place) -> Result<Vec<u8>, V
     hex::decode(text).map_err(error)
 }
 
-/// What a subject got wrong about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Mismatch {
     #[error("refused: {0}")]

@@ -7,12 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SelectError {
     #[error("no case `{id}`: there are {cases}, the first is `{first}`, the last `{last}`")]
-    Missing {
-        id: String,
-        cases: usize,
-        first: String,
-        last: String,
-    },
+    Missing { id: String, cases: usize, first: String, last: String },
     #[error(
         "{cases} cases are called `{id}`; `{first}` and `{second}` are two of them: say which, for example `{example}`"
     )]

@@ -10,7 +10,6 @@ use crate::gcm::spec::GcmSpec;
 use crate::units::Bytes;
 use thiserror::Error;
 
-/// Why a subject gives nothing for a case.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     #[error("{0}")]

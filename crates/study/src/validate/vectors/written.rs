@@ -27,7 +27,6 @@ pub enum Style {
 }
 
 impl Style {
-    /// Whether it can hold messages of an algorithm.
     pub const fn holds(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Cavp => matches!(algorithm, Algorithm::AES_GCM),

@@ -99,10 +99,7 @@ pub enum CollectiveError {
     #[error("a collective has 2 to {MOST_RANKS} GPUs, not {0}")]
     Ranks(usize),
     #[error("the machine has {gpus} GPU{}, and copies through the host need {ranks}", if *gpus == 1 { "" } else { "s" })]
-    Gpus {
-        gpus: usize,
-        ranks: usize,
-    },
+    Gpus { gpus: usize, ranks: usize },
     /// A bridge joins two.
     #[error("fabric.topology is \"bridge\", which joins two GPUs, not {0}")]
     Bridge(usize),
@@ -115,10 +112,7 @@ pub enum CollectiveError {
     )]
     StagedFaults,
     #[error("{ranks} buffers of {bytes} B with bytes do not fit into memory here: ask for less, or carry no bytes")]
-    TooLong {
-        ranks: usize,
-        bytes: u64,
-    },
+    TooLong { ranks: usize, bytes: u64 },
     #[error("a collective was refused: {0}")]
     Refused(String),
     #[error(transparent)]

@@ -163,7 +163,6 @@ impl WorkloadFile {
             .remedy("`sealsim replay FILE` plays it; without its `thread` operations it can be run"))
     }
 
-    /// Whether there is a collective among its steps.
     pub fn calls_collectives(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }

@@ -15,7 +15,6 @@ pub struct DeviceOp {
     pub stream: u32,
     /// Number that the operation shares with the call that asked for it. All operations of one graph launch share one.
     pub correlation: Option<NonZeroU64>,
-    /// Whether it is a node of a graph.
     pub in_graph: bool,
     /// What the profiler calls it.
     pub name: NameId,

@@ -15,7 +15,7 @@ use crate::system::Pages;
 use std::{collections::HashMap, sync::Arc};
 
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The format that it was read from; `None`: it is what a workload file says.
     pub format: Option<&'static str>,

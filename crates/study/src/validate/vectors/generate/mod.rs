@@ -69,7 +69,6 @@ impl Generator {
         Self { plan, random: ChaCha8Rng::seed_from_u64(plan.seed), given: 0, key: None, seen: BTreeSet::new() }
     }
 
-    /// What the messages given so far have covered.
     pub fn coverage(&self) -> Coverage {
         let possible = shape::possible(self.plan.algorithm);
         let word = |(dimension, bin): Choice| format!("{} {}", dimension.name(), dimension.bins()[usize::from(bin)]);
