@@ -265,7 +265,8 @@ impl Builder {
             first = if early * 4 <= self.trace.device.len() { call.start_ns } else { first };
         }
         // A step that is marked begins with the host's work before its first call.
-        let first = self.trace.marks.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
+        let first =
+            self.trace.marks.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
         if last - first > SPAN {
             let days = (last - first) / 86_400_000_000_000;
             let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");

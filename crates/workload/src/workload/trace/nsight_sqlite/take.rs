@@ -58,12 +58,7 @@ pub(super) const TABLES: &[Sought] = &[
         &["globalPid", "graphNodeId"],
         kernel,
     ),
-    sought(
-        versions!("GRAPH_TRACE"),
-        &["start", "end", "deviceId", "correlationId"],
-        &["globalPid", "streamId"],
-        graph,
-    ),
+    sought(versions!("GRAPH_TRACE"), &["start", "end", "deviceId", "correlationId"], &["globalPid", "streamId"], graph),
     sought(versions!("SYNCHRONIZATION"), &["correlationId", "syncType"], &["globalPid", "streamId"], synchronization),
     sought(&["NVTX_EVENTS"], &["start"], &["end", "text", "textId", "globalTid"], range),
 ];
@@ -103,7 +98,8 @@ fn call(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
 
 fn operation(reader: &mut Reader<'_>, row: &Row<'_>, name: NameId, kind: DeviceKind) -> Result<(), String> {
     let time = row.time()?;
-    let stream = if kind == DeviceKind::Graph && row.maybe("streamId")?.is_none() { 0 } else { row.natural("streamId")? };
+    let stream =
+        if kind == DeviceKind::Graph && row.maybe("streamId")?.is_none() { 0 } else { row.natural("streamId")? };
     let op = DeviceOp {
         start_ns: time.start,
         duration_ns: time.duration,
@@ -125,7 +121,8 @@ fn copy(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
     let (source, target) = names::completed(direction, (memory("srcKind")?, memory("dstKind")?));
     // Pages of managed memory that the driver moves say so in their kind of copy only.
     let moved = |memory| if memory == Memory::Unknown && name.contains("Unified") { Memory::Managed } else { memory };
-    let kind = DeviceKind::Copy { direction, bytes: row.natural("bytes")?, source: moved(source), target: moved(target) };
+    let kind =
+        DeviceKind::Copy { direction, bytes: row.natural("bytes")?, source: moved(source), target: moved(target) };
     let name = reader.builder.name(&name);
     operation(reader, row, name, kind)
 }
