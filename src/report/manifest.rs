@@ -37,7 +37,7 @@ pub struct Manifest {
     pub workload: Option<Vec<WorkloadStep>>,
     pub data: DataMode,
     pub seed: u64,
-    pub kernel: KernelName,
+    pub kernel: Kernel,
     /// Faults, as `--inject` takes them.
     pub injections: Vec<String>,
     pub payload: Option<PayloadRecord>,
@@ -55,13 +55,6 @@ pub struct PayloadRecord {
     pub path: PathBuf,
     pub size: u64,
     pub sha256: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelName {
-    Skip,
-    EveryCycle,
 }
 
 #[derive(Debug, Error)]
@@ -92,10 +85,7 @@ impl Manifest {
             workload: workload.steps.clone(),
             data: workload.data,
             seed: workload.seed,
-            kernel: match workload.kernel {
-                Kernel::Skip => KernelName::Skip,
-                Kernel::EveryCycle => KernelName::EveryCycle,
-            },
+            kernel: workload.kernel,
             injections: faults.collect(),
             payload,
             event_digest: outcome.event_digest.clone(),
@@ -174,10 +164,7 @@ impl Manifest {
             payload,
             data: self.data,
             seed: self.seed,
-            kernel: match self.kernel {
-                KernelName::Skip => Kernel::Skip,
-                KernelName::EveryCycle => Kernel::EveryCycle,
-            },
+            kernel: self.kernel,
             injections: injections.map_err(|error| malformed(error.to_string()))?,
         })
     }

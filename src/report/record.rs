@@ -14,7 +14,7 @@ use crate::{
 use serde::Serialize;
 use std::time::Duration;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Report {
     pub schema_version: u32,
     /// Name of the machine, with its designs.
@@ -124,7 +124,7 @@ pub struct CopyRecord {
 }
 
 /// One unit's cycles: busy, idle and stalls add up to all of them.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct UnitRecord {
     pub clock_hz: u64,
     pub cycles: u64,
@@ -134,7 +134,7 @@ pub struct UnitRecord {
     pub stalls: Named<u64>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Host {
     pub wall_s: f64,
     /// Simulated cycles of all units together, per second.
@@ -223,18 +223,11 @@ impl Report {
             units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
             total: GpuRecord::of(&outcome.gpus, outcome.copies.iter()),
             gpus: by_gpu(outcome),
-            collectives: Vec::new(),
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
-            off: None,
-            earlier_library: None,
-            cautions: Vec::new(),
-            levers: Vec::new(),
-            first_message: None,
             assumed_parameters: context.assumed_parameters,
             host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
-            sampled: None,
-            rerun: None,
+            ..Self::default()
         }
     }
 

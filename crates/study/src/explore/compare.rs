@@ -19,7 +19,7 @@ use crate::{
         self, About, Figure, Of, Other, Price, Row, Value, column_names,
         price::price,
         table::{
-            BASELINE, BUSIEST, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD,
+            BASELINE, BUSIEST, BYTES, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD,
             WORKLOADS,
         },
     },
@@ -114,6 +114,11 @@ impl Design {
             Figures::Copies { copies } => copies,
             Figures::Workload(row) => std::slice::from_ref(row),
         }
+    }
+
+    /// That of its copy of so many bytes.
+    pub fn row(&self, direction: Direction, bytes: u64) -> Option<&Row> {
+        self.rows().iter().find(|row| way(row) == Some(direction) && row.number(&BYTES) == Some(bytes as f64))
     }
 
     pub(super) fn rows_mut(&mut self) -> &mut [Row] {
@@ -373,9 +378,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Layers,
-        figures::table::{
-            BYTES, EXPOSURE, FIRST_VERIFIED, H2D_BYTES, OF_OFF, OVER_BASELINE, OVER_CC, OVER_OFF, RATE, TAGS,
-        },
+        figures::table::{EXPOSURE, FIRST_VERIFIED, H2D_BYTES, OF_OFF, OVER_BASELINE, OVER_CC, OVER_OFF, RATE, TAGS},
         system::Memory,
         workload::{ShippedWorkload, WorkloadFile, sized},
     };
