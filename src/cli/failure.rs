@@ -7,7 +7,7 @@ use crate::{
     system::RunError,
 };
 use miette::Report;
-use std::{io, process::ExitCode};
+use std::{fmt::Display, io, process::ExitCode};
 
 /// Why a verb did not end well. Each kind has its exit status.
 #[derive(Debug)]
@@ -85,6 +85,11 @@ impl Failure {
     /// What went wrong, where, and what to do about it, in plain lines: for programs that show errors in a way of their own.
     pub fn told(&self) -> String {
         visible(&told(self.report().as_ref())).into_owned()
+    }
+
+    /// A file that cannot be read or written, which the error names.
+    pub fn of_file(error: impl Display) -> Self {
+        Self::InputOutput(miette::miette!("{error}"))
     }
 
     /// A failed read or write of `what`, for example a path.

@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let answer = settle(finished, answer)?;
     if let Some(path) = &arguments.draws {
         let text = draws(&answer, &question.designs)?;
-        write_whole(path, text.as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        write_whole(path, text.as_bytes()).map_err(Failure::of_file)?;
     }
     if let Some(plot) = plot {
         plot.write(&tornado(&answer, &arguments.subject(&question), arguments.top).draw())?;

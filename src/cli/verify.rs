@@ -174,7 +174,7 @@ fn cases_of(paths: &[PathBuf], unnamed: Algorithm) -> Result<Vec<Vec<Case>>, Fai
     };
     let mut sheets = Vec::new();
     for path in paths {
-        let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        let text = read_text(path, MOST).map_err(Failure::of_file)?;
         sheets.push(parse(&text, unnamed).map_err(|error| refusal(path, error))?);
     }
     join(sheets).map_err(|(file, error)| refusal(&paths[file], error))

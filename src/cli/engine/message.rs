@@ -193,7 +193,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
         return Ok(Chosen { name: "the message".to_owned(), case, direction });
     };
     let (path, id) = file_and_id(vector);
-    let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = read_text(path, MOST).map_err(Failure::of_file)?;
     let cases = read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))?;
     let case = select(&cases, id).map_err(|error| Failure::Usage(miette!("--vector {}: {error}", path.display())))?;
     let name = format!("{} of {}", case.id, path.file_name().unwrap_or_default().to_string_lossy());

@@ -142,7 +142,7 @@ impl Job {
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
-            arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+            arrival.close(copy.delivered).map_err(Failure::of_file)?;
         }
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;

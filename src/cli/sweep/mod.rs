@@ -229,7 +229,7 @@ fn no_chunks() -> Failure {
 
 /// Reads a study with what the command line lays over it; its text comes with it.
 fn read(path: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
-    let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = read_text(path, LONGEST_STUDY).map_err(Failure::of_file)?;
     parsed(path, over.over(text)?)
 }
 

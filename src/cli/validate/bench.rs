@@ -59,7 +59,7 @@ pub enum TableMode {
 }
 
 pub fn table_text(path: &Path) -> Result<String, Failure> {
-    read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
+    read_text(path, LONGEST_TABLE).map_err(Failure::of_file)
 }
 
 pub type Machines = BTreeMap<String, Resolved>;

@@ -32,7 +32,7 @@ pub fn predict(bench: &Bench, asked: &Path, out: Option<&Path>) -> Result<(), Fa
     });
     let table = register::table(&predictions.collect::<Vec<_>>());
     match out {
-        Some(path) => write_whole(path, &table).map_err(|error| Failure::InputOutput(miette!("{error}"))),
+        Some(path) => write_whole(path, &table).map_err(Failure::of_file),
         None => {
             output::print(&String::from_utf8_lossy(&table));
             Ok(())

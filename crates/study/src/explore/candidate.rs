@@ -121,15 +121,13 @@ fn built(name: &str, resolved: Resolved, layers: Layers, memory: Memory) -> Resu
 pub fn shipped(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = Baseline::ALL.map(Baseline::design);
     let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
-    all(machine, baselines.into_iter().chain(others), &|name| named(machine, name, memory))
+    all(machine, baselines.into_iter().chain(others), (memory, false))
 }
 
 /// Every shipped design of what lies between GPUs, with the same baselines but the last; and those that the machine cannot have.
 pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = [Baseline::Off, Baseline::Cc].map(Baseline::design);
-    all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), &|name| {
-        if name == Baseline::Off.design() { nothing_protected(machine, memory) } else { named(machine, name, memory) }
-    })
+    all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), (memory, true))
 }
 
 /// The designs asked for behind the baselines, or all that are shipped where none is: those of the fabric where there are collectives. Baselines
@@ -147,11 +145,7 @@ pub fn asked(
     }
     let baselines = Baseline::ALL.map(Baseline::design);
     let unasked = baselines.into_iter().filter(|name| !designs.iter().any(|design| design == name));
-    let (mut candidates, skipped) =
-        all(machine, unasked, &|name| match collectives && name == Baseline::Off.design() {
-            true => nothing_protected(machine, memory),
-            false => named(machine, name, memory),
-        })?;
+    let (mut candidates, skipped) = all(machine, unasked, (memory, collectives))?;
     for (place, name) in designs.iter().enumerate() {
         if !designs[..place].contains(name) {
             candidates.push(named(machine, name, memory)?);
@@ -162,15 +156,20 @@ pub fn asked(
     Ok((candidates, skipped))
 }
 
+/// Those that are possible; where there are collectives, off protects nothing between GPUs either.
 fn all<'n>(
     machine: &Layers,
     names: impl Iterator<Item = &'n str>,
-    candidate: &dyn Fn(&str) -> Result<Candidate, CandidateError>,
+    (memory, collectives): (Memory, bool),
 ) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     machine.resolve()?;
     let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
     for name in names {
-        match candidate(name) {
+        let candidate = match collectives && name == Baseline::Off.design() {
+            true => nothing_protected(machine, memory),
+            false => named(machine, name, memory),
+        };
+        match candidate {
             Ok(candidate) => candidates.push(candidate),
             Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
         }

@@ -72,8 +72,7 @@ pub fn answer(
     go_on: &dyn Fn() -> Control,
 ) -> Result<(), RunError> {
     let Done { machine, workload, outcome } = done;
-    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
-    let most = if faulty { 0 } else { most.unwrap_or_else(|| what_if::unasked(workload, outcome)) };
+    let most = what_if::asked(workload, outcome, most);
     let Some(last) = explain::last(outcome).filter(|_| most > 0) else { return Ok(()) };
     if all && workload.bytes() <= MOST_BYTES && collectives.iter().next().is_none() {
         into.off = off(done, go_on)?;

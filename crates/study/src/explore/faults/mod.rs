@@ -179,10 +179,7 @@ pub fn campaign(
         return Err(CampaignError::TooLong { bytes });
     }
     let collectives = question.workload.collectives(&question.machine, &mut |_| observer());
-    let collectives = collectives.map_err(|error| match observer() {
-        Control::Stop => CampaignError::Stopped,
-        Control::Continue | Control::Look => CampaignError::Collective(error),
-    })?;
+    let collectives = collectives.map_err(|error| or_stopped(CampaignError::Collective(error), observer))?;
     let (sound, points) = count(question, &collectives, Vec::new(), observer)?;
     let numbers: Vec<_> = (1..=question.sets).collect();
     let sets = pool::map(
@@ -198,6 +195,10 @@ pub fn campaign(
     Ok(Campaign::new(sound.end.picos(), points.len(), question.most, sets))
 }
 
+fn or_stopped(error: CampaignError, observer: &dyn Fn() -> Control) -> CampaignError {
+    if observer() == Control::Stop { CampaignError::Stopped } else { error }
+}
+
 /// Runs the copies without a fault; gives how often each point, and each of some `further` ones, is passed.
 fn count(
     question: &Question,
@@ -210,10 +211,7 @@ fn count(
     let run = Workload { seed: question.seed, injections: counters.clone(), ..question.workload.only_timing(u64::MAX) };
     let (request, _) = image::kept(&run, collectives).map_err(CampaignError::Sound)?;
     let outcome = system::run(&question.machine, request, &mut |_| observer());
-    let outcome = outcome.map_err(|error| match observer() {
-        Control::Stop => CampaignError::Stopped,
-        Control::Continue | Control::Look => CampaignError::Sound(error),
-    })?;
+    let outcome = outcome.map_err(|error| or_stopped(CampaignError::Sound(error), observer))?;
     if let Some((number, copy)) = (1..).zip(&outcome.copies).find(|(_, copy)| !copy.delivered) {
         let reason = copy.reason.clone().unwrap_or_default();
         return Err(CampaignError::NotDelivered { number, reason });
@@ -247,10 +245,7 @@ fn judge_set(
     let run = |data, kernel| {
         let injections = drawn.injections.clone();
         let workload = Workload { data, kernel, seed: drawn.seed, injections, ..question.workload.clone() };
-        match image::kept(&workload, collectives) {
-            Ok((request, images)) => Ran::of(&question.machine, request, images, patience, observer),
-            Err(error) => Ran::refused(&error),
-        }
+        Ran::of(&question.machine, (&workload, collectives), patience, observer)
     };
     let other = if question.both_kernels { Kernel::EveryCycle } else { Kernel::Skip };
     let exact = run(DataMode::Exact, Kernel::Skip);

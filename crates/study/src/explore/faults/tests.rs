@@ -190,8 +190,8 @@ fn struck(sets: &[&str], faults: &[&str], kernel: Kernel) -> system::FaultVerdic
     let injections = faults.iter().map(|fault| fault.parse::<crate::workload::InjectionArgument>().unwrap().0);
     let workload =
         Workload { data: DataMode::Exact, kernel, injections: injections.collect(), ..question.workload.clone() };
-    let (request, images) = image::kept(&workload, &CollectiveTimes::default()).unwrap();
-    let ran = judge::Ran::of(&question.machine, request, images, Femtos(u64::MAX), &|| Control::Continue);
+    let none = CollectiveTimes::default();
+    let ran = judge::Ran::of(&question.machine, (&workload, &none), Femtos(u64::MAX), &|| Control::Continue);
     let kinds = ran.faults().iter().filter(|effect| matches!(effect, Effect::Struck { .. }));
     assert_eq!(kinds.count(), faults.len());
     ran.came_to()
