@@ -22,7 +22,7 @@ use crate::{
         plot::{self, drawing::Drawing},
     },
     system::{Direction, Memory, RunError},
-    workload::{Copy, CopyError, WorkloadFile, read_memory, read_size},
+    workload::{Copy, WorkloadFile, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -69,7 +69,7 @@ pub struct Arguments {
           default_values = ["4KiB", "64KiB", "1MiB", "64MiB", "1GiB"])]
     sizes: Vec<u64>,
     /// Kind of host memory of these, pinned or pageable
-    #[arg(long, value_name = "MEM", value_parser = memory, default_value = "pinned", conflicts_with_all = ["copies", "workload"])]
+    #[arg(long, value_name = "MEM", value_parser = read_memory, default_value = "pinned", conflicts_with_all = ["copies", "workload"])]
     memory: Memory,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -114,10 +114,6 @@ enum CompareFormat {
     Csv,
 }
 
-fn memory(text: &str) -> Result<Memory, CopyError> {
-    read_memory(text)
-}
-
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let question = arguments.question()?;
@@ -158,7 +154,6 @@ pub fn answer(
     Ok((text, plot::comparison::drawn(&comparison)))
 }
 
-/// What is to be compared.
 struct Question {
     /// The machine without designs.
     own: Resolved,
@@ -168,7 +163,6 @@ struct Question {
 }
 
 impl Question {
-    /// The machine, and the comparison.
     fn answered(self, compared: Compared) -> (Resolved, Comparison) {
         let comparison = compared.on(&self.own, self.grid.work, (&self.candidates, self.skipped));
         (self.own, comparison)
@@ -263,7 +257,7 @@ impl Arguments {
 }
 
 /// Each item where it first stands.
-fn once<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+pub(super) fn once<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
     let first = |(place, item): &(usize, &T)| !items[..*place].contains(item);
     items.iter().enumerate().filter(first).map(|(_, item)| item.clone()).collect()
 }

@@ -6,10 +6,7 @@ use super::{
     run::{Interruption, Progress, RunFormat},
 };
 use crate::{
-    explore::{
-        explain::{ExplainError, path_to_end},
-        levers::request,
-    },
+    explore::explain::{ExplainError, path_to_end},
     files::read_text,
     observe::{
         Listeners,
@@ -79,10 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn side(path: &Path, interruption: &Interruption) -> Result<Side, Failure> {
-    let text = read_text(path, MOST).map_err(|error| match error.is_input_output() {
-        true => Failure::InputOutput(miette!("{error}")),
-        false => Failure::Config(miette!("{error}")),
-    })?;
+    let text = read_text(path, MOST).map_err(|error| Failure::of_text(&error))?;
     let first_line = HEAD.lines().next().unwrap_or(HEAD);
     if text.starts_with(first_line) {
         let events = Events::read(&text).map_err(|error| Failure::Config(miette!("{}: {error}", path.display())))?;
@@ -114,7 +108,7 @@ fn ran(again: Again, interruption: &Interruption) -> Result<Side, Failure> {
     let mut listeners = Listeners::default();
     listeners.add(Rc::<RefCell<Recorder>>::clone(&record));
     listeners.add(Rc::<RefCell<EventList>>::clone(&list));
-    let request = request(&workload, &collectives).map_err(|error| explain::failed(error.into()))?;
+    let request = workload.unwatched(&collectives).map_err(|error| explain::failed(error.into()))?;
     let outcome = run_with_listener(&resolved.machine, request, &listeners.listener(), &mut observer);
     let outcome = outcome.map_err(|error| explain::failed(error.into()))?;
     let record = record.take().ended().map_err(|error| explain::failed(ExplainError::TooLong(error)))?;

@@ -9,10 +9,7 @@ use super::{
 };
 use crate::{
     config::Resolved,
-    explore::{
-        explain::{ExplainError, Which, free_first, observe},
-        levers::request,
-    },
+    explore::explain::{ExplainError, Which, free_first, observe},
     report::explain::Explanation,
     sim::Kernel,
     system::DataMode,
@@ -99,7 +96,7 @@ fn explanation(arguments: &Arguments, interruption: &Interruption, is_silent: bo
         interruption.control()
     };
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
-    let repeat = || request(&workload, &collectives);
+    let repeat = || workload.unwatched(&collectives);
     let first = repeat().map_err(ExplainError::from);
     let observed = first.and_then(|request| observe(&resolved.machine, request, &mut observer)).map_err(failed)?;
     let message = arguments.message.map(|which| observed.message(which)).transpose().map_err(failed)?;

@@ -2,12 +2,12 @@
 
 use super::output;
 use crate::{
-    files::{told, visible},
+    files::{ReadError, told, visible},
     sim::SimulationError,
     system::RunError,
 };
 use miette::Report;
-use std::{io, process::ExitCode};
+use std::{fmt::Display, io, process::ExitCode};
 
 /// Why a verb did not end well. Each kind has its exit status.
 #[derive(Debug)]
@@ -24,7 +24,6 @@ pub enum Failure {
     Simulation(Report),
 }
 
-/// The exit statuses, and what each means.
 pub(super) const STATUSES: [(u8, &str); 6] = [
     (0, "done; `run`, `rerun`: all copies were delivered; `rerun`: event digest and simulated time are the manifest's"),
     (
@@ -79,7 +78,6 @@ impl Failure {
         output::show(self.report());
     }
 
-    /// What went wrong, in words.
     pub fn message(&self) -> String {
         self.report().to_string()
     }
@@ -89,9 +87,20 @@ impl Failure {
         visible(&told(self.report().as_ref())).into_owned()
     }
 
+    /// A file that cannot be read or written, which the error names.
+    pub fn of_file(error: impl Display) -> Self {
+        Self::InputOutput(miette::miette!("{error}"))
+    }
+
     /// A failed read or write of `what`, for example a path.
     pub fn input_output(what: &str, error: &io::Error) -> Self {
         Self::InputOutput(miette::miette!("{what}: {error}"))
+    }
+
+    /// A file that cannot be read, or is no text of a fit length.
+    pub fn of_text(error: &ReadError) -> Self {
+        let told = miette::miette!("{error}");
+        if error.is_input_output() { Self::InputOutput(told) } else { Self::Config(told) }
     }
 
     /// A run without an outcome; `stopped` says what an interruption has left.
@@ -106,7 +115,6 @@ impl Failure {
         }
     }
 
-    /// A failed write to standard output.
     pub fn output(error: &io::Error) -> Self {
         Self::input_output("standard output", error)
     }

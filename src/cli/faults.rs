@@ -256,7 +256,6 @@ impl Arguments {
     }
 }
 
-/// What the bar says.
 const SETS: &str = "{pos} of {len} sets";
 
 fn failed(error: CampaignError) -> Failure {

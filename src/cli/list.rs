@@ -43,11 +43,9 @@ enum ListFormat {
     Json,
 }
 
-/// One thing to list.
 struct Row {
     name: String,
     kind: &'static str,
-    /// Under what it is listed.
     group: &'static str,
     summary: String,
 }

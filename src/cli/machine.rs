@@ -69,7 +69,6 @@ crate::units::named! {
 }
 
 impl MachineArguments {
-    /// Reads and checks the machine.
     pub fn resolve(&self) -> Result<Resolved, Failure> {
         self.overlays.resolve(&self.config)
     }
@@ -86,7 +85,6 @@ impl OverlayArguments {
         Ok(self.layers(machine).resolve()?)
     }
 
-    /// Whether nothing lies over the machine.
     pub fn is_empty(&self) -> bool {
         self.design.is_empty() && self.settings.set.is_empty() && self.settings.cc.is_none()
     }

@@ -88,12 +88,28 @@ pub(super) fn print(text: &str) {
     let _ = Output.flush();
 }
 
-pub(super) fn json(object: &impl serde::Serialize) -> Result<String, super::Failure> {
+pub(super) fn json(object: &impl serde::Serialize) -> Result<String, Failure> {
     let printed = serde_json::to_string_pretty(object).map_err(io::Error::from);
-    printed.map(|json| json + "\n").map_err(|error| super::Failure::output(&error))
+    printed.map(|json| json + "\n").map_err(|error| Failure::output(&error))
 }
 
-/// Shows a line on standard error.
+/// Prints a text for people, within the columns that they have, or a document for programs.
+pub(super) fn print_as(
+    format: Format,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    document: &impl serde::Serialize,
+) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    print(&match format {
+        Format::Json => json(document)?,
+        Format::Text => {
+            write(&mut text).map_err(|error| Failure::output(&error))?;
+            fitted(&String::from_utf8_lossy(&text))
+        }
+    });
+    Ok(())
+}
+
 pub(super) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use miette::miette;
 use serde::Serialize;
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -40,7 +40,7 @@ impl PageFile {
     pub fn begin(flag: &str, path: &Path, others: &[Named<'_>]) -> Result<Self, Failure> {
         output::refuse_stream(flag, Some(path))?;
         refuse_clash(others, &[(flag, Some(path))])?;
-        WholeFile::create(path).map(Self).map_err(unwritten)
+        WholeFile::create(path).map(Self).map_err(Failure::of_file)
     }
 
     /// Writes what a verb prints as JSON, with what `add` adds to it.
@@ -58,7 +58,7 @@ impl PageFile {
 
     fn keep_html(mut self, html: &str) -> Result<(), Failure> {
         let written = self.0.write_all(html.as_bytes());
-        written.and_then(|()| self.0.keep()).map_err(unwritten)
+        written.and_then(|()| self.0.keep()).map_err(Failure::of_file)
     }
 }
 
@@ -72,10 +72,6 @@ pub(super) fn answer(
     Page::of(report, command).and_then(add).and_then(|page| page.html()).map_err(no_page)
 }
 
-fn unwritten(error: io::Error) -> Failure {
-    Failure::InputOutput(miette!("{error}"))
-}
-
 /// A page of what a verb has found itself fails for figures that have no form in JSON.
 fn no_page(error: PageError) -> Failure {
     Failure::InputOutput(miette!("no page: {error}"))
@@ -87,7 +83,6 @@ pub(super) fn command_line() -> String {
     words.join(" ")
 }
 
-/// Words as a shell takes them.
 pub(super) fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

@@ -21,7 +21,6 @@ fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a 
     None
 }
 
-/// Refuses what clashes.
 pub(super) fn refuse_clash(read: &[Named<'_>], written: &[Named<'_>]) -> Result<(), Failure> {
     let Some((one, other, path)) = clash(read, written) else { return Ok(()) };
     let text = format!("{one} and {other} are the same file, {}", path.display());

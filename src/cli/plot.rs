@@ -21,14 +21,14 @@ impl PlotFile {
         let Some(path) = path else { return Ok(None) };
         output::refuse_stream("--plot", Some(path))?;
         let format = Format::of(path)?;
-        let file = WholeFile::create(path).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        let file = WholeFile::create(path).map_err(Failure::of_file)?;
         Ok(Some(Self { file, format }))
     }
 
     pub fn write(mut self, drawing: &Drawing) -> Result<(), Failure> {
         let bytes = self.format.write(drawing)?;
         let written = self.file.write_all(&bytes).and_then(|()| self.file.keep());
-        written.map_err(|error| Failure::InputOutput(miette!("{error}")))
+        written.map_err(Failure::of_file)
     }
 }
 

@@ -60,10 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return file.write(&study_report(input)?, Ok);
     }
     let file = PageFile::begin("--out", out, &[("INPUT", Some(input))])?;
-    let text = read_text(input, MOST).map_err(|error| match error.is_input_output() {
-        true => Failure::InputOutput(miette!("{error}")),
-        false => Failure::Config(miette!("{error}")),
-    })?;
+    let text = read_text(input, MOST).map_err(|error| Failure::of_text(&error))?;
     let shown = input.display().to_string();
     let value = parse_json(&text).map_err(|error| refused(&shown, &PageError::NotJson(error.to_string())))?;
     if value.get("config").is_some() && value.get("event_digest").is_some() {

@@ -70,7 +70,6 @@ pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Fail
     })
 }
 
-/// A run as its manifest has it.
 pub(super) struct Again {
     pub resolved: Resolved,
     pub workload: Workload,

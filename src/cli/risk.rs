@@ -1,6 +1,6 @@
 //! `sealsim risk`: what a failing tag leaves behind under each release policy.
 
-use super::{Failure, MachineArguments, WorkArguments, output, plot::PlotFile, watch::Watch};
+use super::{Failure, MachineArguments, WorkArguments, compare::once, output, plot::PlotFile, watch::Watch};
 use crate::{
     explore::{Failures, FailuresError, Question, failures},
     gpu::release::Release,
@@ -126,15 +126,9 @@ impl Arguments {
                 "--copy: release policies are about messages to the GPU; what comes back is checked by the CPU before anything uses it",
             ));
         }
-        let mut policies = Vec::new();
-        for &release in &self.release {
-            if !policies.contains(&release) {
-                policies.push(release);
-            }
-        }
         Ok(Question {
             layers: self.machine.overlays.layers(&self.machine.config),
-            policies,
+            policies: once(&self.release),
             bytes: copy.bytes,
             memory: copy.memory,
             failures: self.failures,

@@ -1,11 +1,7 @@
 //! `sealsim sensitivity`: which parameters that are uncertain move the answer.
 
 use super::{
-    AlternativeArguments, Failure, WorkArguments, kept,
-    machine::machine_of,
-    output::{self, Output},
-    plot::PlotFile,
-    watch::Watch,
+    AlternativeArguments, Failure, WorkArguments, kept, machine::machine_of, output, plot::PlotFile, watch::Watch,
 };
 use crate::config::Kind;
 use crate::explore::Finished;
@@ -13,6 +9,7 @@ use crate::explore::sensitivity::{
     Conclusion, Fixed, Flip, Indices, Part, Parts, Question, Rate, Sample, Sensitivity, SensitivityError, Swing,
     Together, Why, sensitivity,
 };
+use crate::explore::sweep::csv_text;
 use crate::files::write_whole;
 use crate::pool;
 use crate::report::{
@@ -25,10 +22,7 @@ use crate::units::Bytes;
 use crate::workload::direction_name;
 use clap::{Args, ValueEnum};
 use miette::miette;
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// Varies every number that states a range within it, and says what that does to a copy's rate (or to that of a workload's runs) and to the gains of designs.
 ///
@@ -130,24 +124,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     watch.end();
     let answer = settle(finished, answer)?;
     if let Some(path) = &arguments.draws {
-        let text = draws(&answer, &question.designs).map_err(|error| Failure::output(&io::Error::other(error)))?;
-        write_whole(path, &text).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        let text = draws(&answer, &question.designs)?;
+        write_whole(path, text.as_bytes()).map_err(Failure::of_file)?;
     }
     if let Some(plot) = plot {
         plot.write(&tornado(&answer, &arguments.subject(&question), arguments.top).draw())?;
     }
-    let mut out = Output;
-    let written = match arguments.format {
-        SensitivityFormat::Text if arguments.all => {
-            out.write_all(output::fitted(&text(&answer, arguments.top)).as_bytes())
-        }
-        SensitivityFormat::Text => out.write_all(first(&answer, output::width()).as_bytes()),
-        SensitivityFormat::Json => {
-            serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
-        }
-        SensitivityFormat::Csv => csv(&answer).map_err(io::Error::other).and_then(|text| out.write_all(&text)),
-    };
-    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+    output::print(&match arguments.format {
+        SensitivityFormat::Text if arguments.all => output::fitted(&text(&answer, arguments.top)),
+        SensitivityFormat::Text => first(&answer, output::width()),
+        SensitivityFormat::Json => output::json(&answer)?,
+        SensitivityFormat::Csv => csv(&answer)?,
+    });
+    Ok(())
 }
 
 /// Says what is kept if it was stopped.
@@ -314,23 +303,21 @@ fn parts_of_variance(indices: &Indices, conclusions: &[Conclusion]) -> String {
 }
 
 /// Every point that was drawn: what it is of, what came of it, and by parameter the value and the part of its probability.
-fn draws(answer: &Sensitivity, designs: &[String]) -> Result<Vec<u8>, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+fn draws(answer: &Sensitivity, designs: &[String]) -> csv::Result<String> {
     let names =
         answer.ranges.iter().map(|range| named(&range.path, &range.of)).flat_map(|name| [format!("{name} part"), name]);
     let gains = designs.iter().map(|design| format!("gain of {design}"));
-    writer.write_record(["set", "point", "rate"].map(str::to_owned).into_iter().chain(gains).chain(names))?;
-    for Sample { set, point, values, answer } in &answer.samples {
+    let head = ["set", "point", "rate"].map(str::to_owned).into_iter().chain(gains).chain(names).collect();
+    let row = |Sample { set, point, values, answer }: &Sample| {
         let rate = answer.as_ref().map_or_else(String::new, |answer| answer.rate.to_string());
         let gain = |place: usize| answer.as_ref().map_or_else(String::new, |answer| answer.gains[place].to_string());
         let cells = values.iter().flat_map(|value| match value {
             Some((part, value)) => [part.to_string(), value.clone()],
             None => [String::new(), String::new()],
         });
-        let head = [set.clone(), point.to_string(), rate];
-        writer.write_record(head.into_iter().chain((0..designs.len()).map(gain)).chain(cells))?;
-    }
-    writer.into_inner().map_err(|error| error.into_error().into())
+        [set.clone(), point.to_string(), rate].into_iter().chain((0..designs.len()).map(gain)).chain(cells).collect()
+    };
+    csv_text(std::iter::once(head).chain(answer.samples.iter().map(row)))
 }
 
 /// A parameter, and the machines that have it so, where these are not all.
@@ -362,63 +349,50 @@ fn line(swing: &Swing, changes: [Option<f64>; 2], widest: f64) -> String {
     format!("{bar}  {ends}{notes}\n")
 }
 
-/// A row for each parameter: those that are varied, the greatest swing first, then the others.
-fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "parameter",
-        "of",
-        "kind",
-        "value",
-        "varied",
-        "low",
-        "high",
-        "at_low",
-        "at_high",
-        "change_at_low",
-        "change_at_high",
-        "machine_swing",
-        "relative_swing",
-        "flips",
-        "does_not_close_at_low",
-        "does_not_close_at_high",
-        "first_order",
-        "total",
-    ])?;
-    let index = |path: &str| answer.indices.iter().flat_map(|all| &all.parameters).find(|index| index.path == path);
-    for swing in &answer.swings {
-        let range = &swing.range;
-        let changes = answer.changes(swing).map(|change| change.map_or_else(String::new, |change| change.to_string()));
-        let part = |of: &dyn Fn(&Parts) -> Part| {
-            index(&range.path).map_or_else(String::new, |index| of(&index.rate).value.to_string())
-        };
+type Column = (&'static str, fn(&Sensitivity, &Swing) -> String);
+
+/// Columns of a spreadsheet, and what each says of a parameter that is varied.
+const COLUMNS: [Column; 18] = [
+    ("parameter", |_, swing| swing.range.path.clone()),
+    ("of", |_, swing| swing.range.of.join(" ")),
+    ("kind", |_, swing| swing.range.kind.name().to_owned()),
+    ("value", |_, swing| swing.range.value.clone()),
+    ("varied", |_, _| "true".to_owned()),
+    ("low", |_, swing| swing.range.low.clone()),
+    ("high", |_, swing| swing.range.high.clone()),
+    ("at_low", |_, swing| swing.at_low.at.clone()),
+    ("at_high", |_, swing| swing.at_high.at.clone()),
+    ("change_at_low", |answer, swing| or_nothing(answer.changes(swing)[0])),
+    ("change_at_high", |answer, swing| or_nothing(answer.changes(swing)[1])),
+    ("machine_swing", |_, swing| swing.machine_swing.to_string()),
+    ("relative_swing", |_, swing| swing.relative_swing.to_string()),
+    ("flips", |_, swing| {
         let flips: Vec<_> = swing.flips.iter().map(|flip| format!("{} at {}", flip.design, flip.at)).collect();
-        writer.write_record([
-            &range.path,
-            &range.of.join(" "),
-            range.kind.name(),
-            &range.value,
-            "true",
-            &range.low,
-            &range.high,
-            &swing.at_low.at,
-            &swing.at_high.at,
-            &changes[0],
-            &changes[1],
-            &swing.machine_swing.to_string(),
-            &swing.relative_swing.to_string(),
-            &flips.join("; "),
-            &swing.at_low.does_not_close.join(" "),
-            &swing.at_high.does_not_close.join(" "),
-            &part(&|parts| parts.first_order),
-            &part(&|parts| parts.total),
-        ])?;
-    }
-    for Fixed { path, kind, value, of, .. } in &answer.not_varied {
-        let own = [path.as_str(), &of.join(" "), kind.name(), value, "false"];
-        writer.write_record(own.into_iter().chain([""; 13]))?;
-    }
-    writer.into_inner().map_err(|error| error.into_error().into())
+        flips.join("; ")
+    }),
+    ("does_not_close_at_low", |_, swing| swing.at_low.does_not_close.join(" ")),
+    ("does_not_close_at_high", |_, swing| swing.at_high.does_not_close.join(" ")),
+    ("first_order", |answer, swing| or_nothing(rate_parts(answer, swing).map(|parts| parts.first_order.value))),
+    ("total", |answer, swing| or_nothing(rate_parts(answer, swing).map(|parts| parts.total.value))),
+];
+
+fn or_nothing(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn rate_parts(answer: &Sensitivity, swing: &Swing) -> Option<Parts> {
+    let indices = answer.indices.iter().flat_map(|all| &all.parameters);
+    indices.clone().find(|index| index.path == swing.range.path).map(|index| index.rate)
+}
+
+/// A row for each parameter: those that are varied, the greatest swing first, then the others.
+fn csv(answer: &Sensitivity) -> csv::Result<String> {
+    let varied = answer.swings.iter().map(|swing| COLUMNS.map(|(_, of)| of(answer, swing)).to_vec());
+    let fixed = answer.not_varied.iter().map(|Fixed { path, kind, value, of, .. }| {
+        let own = [path.as_str(), &of.join(" "), kind.name(), value, "false"].map(str::to_owned);
+        own.into_iter().chain(std::iter::repeat_n(String::new(), COLUMNS.len() - 5)).collect()
+    });
+    csv_text(std::iter::once(COLUMNS.map(|(name, _)| name.to_owned()).to_vec()).chain(varied).chain(fixed))
 }
 
 fn conclusion(one: &Conclusion, flips: &[&Flip]) -> String {

@@ -21,7 +21,7 @@ use miette::miette;
 use serde::Serialize;
 use std::{
     fmt::Write as _,
-    io::{self, BufWriter},
+    io::BufWriter,
     path::{Path, PathBuf},
 };
 
@@ -97,7 +97,6 @@ enum StyleName {
     Memh,
 }
 
-/// What is printed about a set.
 #[derive(Debug, Serialize)]
 struct Report {
     file: String,
@@ -165,7 +164,6 @@ impl Generate {
     }
 
     fn write(&self, style: Style) -> Result<Report, Failure> {
-        let unwritten = |error: io::Error| Failure::InputOutput(miette!("{error}"));
         let plan = Plan {
             algorithm: self.algorithm,
             messages: self.count,
@@ -173,14 +171,14 @@ impl Generate {
             longest: self.longest,
             valid_percent: self.valid,
         };
-        let file = BufWriter::new(WholeFile::create(&self.out).map_err(unwritten)?);
-        let mut writer = Writer::begin(file, style, &plan, self.stages).map_err(unwritten)?;
+        let file = BufWriter::new(WholeFile::create(&self.out).map_err(Failure::of_file)?);
+        let mut writer = Writer::begin(file, style, &plan, self.stages).map_err(Failure::of_file)?;
         let (mut generator, mut invalid) = (Generator::new(plan), 0);
         let (interruption, bar) = (Interruption::listen(), self.bar());
         for message in &mut generator {
             let message = message.map_err(|error| Failure::Simulation(miette!("{error}")))?;
             invalid += u64::from(!message.case.valid);
-            writer.message(&message).map_err(unwritten)?;
+            writer.message(&message).map_err(Failure::of_file)?;
             bar.inc(1);
             if interruption.asked() {
                 bar.finish_and_clear();
@@ -188,7 +186,7 @@ impl Generate {
             }
         }
         bar.finish_and_clear();
-        writer.end().and_then(WholeFile::keep_buffered).map_err(unwritten)?;
+        writer.end().and_then(WholeFile::keep_buffered).map_err(Failure::of_file)?;
         Ok(Report {
             file: self.out.display().to_string(),
             algorithm: self.algorithm.name(),

@@ -3,7 +3,7 @@
 use super::{
     Failure,
     engine::judged,
-    output::{self, Format, Output},
+    output::{self, Format},
     watch::bar,
 };
 use crate::aead::bytes::Scheme;
@@ -155,7 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::complain(format_args!("--trace-failure: no case that failed is called `{id}`"));
     }
     let outcome = Outcome { engine, files: passed, trace };
-    print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
+    output::print_as(vectors.format, |out| outcome.text(out), &outcome)?;
     let sum = |count: fn(&FileOutcome) -> u64| outcome.files.iter().map(count).sum::<u64>();
     match (sum(|file| file.failed), sum(|file| file.skipped)) {
         (0, 0) => Ok(()),
@@ -174,7 +174,7 @@ fn cases_of(paths: &[PathBuf], unnamed: Algorithm) -> Result<Vec<Vec<Case>>, Fai
     };
     let mut sheets = Vec::new();
     for path in paths {
-        let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        let text = read_text(path, MOST).map_err(Failure::of_file)?;
         sheets.push(parse(&text, unnamed).map_err(|error| refusal(path, error))?);
     }
     join(sheets).map_err(|(file, error)| refusal(&paths[file], error))
@@ -203,10 +203,7 @@ fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
         return layered();
     }
     let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
-    let text = read_text(path, MOST_OF_ENGINE).map_err(|error| match error.is_input_output() {
-        true => Failure::InputOutput(miette!("{error}")),
-        false => Failure::Config(miette!("{error}")),
-    })?;
+    let text = read_text(path, MOST_OF_ENGINE).map_err(|error| Failure::of_text(&error))?;
     let table: toml::Table = text.parse().map_err(|error| refusal(&error))?;
     if ["extends", "engine", "aead", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
         return layered();
@@ -286,19 +283,14 @@ impl Trace {
     }
 }
 
-fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
-    let mut out = Output;
-    if format == Format::Json {
-        serde_json::to_writer_pretty(&mut out, outcome)?;
-        return writeln!(out);
-    }
-    let mut text = Vec::new();
-    for file in &outcome.files {
-        writeln!(text, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
-        for failure in file.failures.iter().chain(&file.skips) {
-            writeln!(text, "  {}: {}", failure.case, failure.what)?;
+impl Outcome {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for file in &self.files {
+            writeln!(out, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
+            for failure in file.failures.iter().chain(&file.skips) {
+                writeln!(out, "  {}: {}", failure.case, failure.what)?;
+            }
         }
+        self.trace.iter().try_for_each(|trace| trace.text(out))
     }
-    outcome.trace.iter().try_for_each(|trace| trace.text(&mut text))?;
-    out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }

@@ -11,7 +11,6 @@ use std::{
 /// So often the bar is drawn, whether or not anything was told: the first part of long work may take long itself.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Steps of the bar.
 const PARTS: u64 = 1_000_000;
 
 /// A bar on standard error, if it is a terminal, and Ctrl-C.

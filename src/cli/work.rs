@@ -23,7 +23,6 @@ pub struct WorkArguments {
 }
 
 impl WorkArguments {
-    /// Whether anything is to be run.
     pub fn is_given(&self) -> bool {
         !self.copies.is_empty() || self.workload.is_some()
     }

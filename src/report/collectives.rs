@@ -36,7 +36,6 @@ pub struct CollectiveRecord {
     pub time_ps: u64,
     /// Bytes of a buffer over the time, times the share of it that each GPU must send.
     pub bus_gb_per_s: f64,
-    /// Transfers between two GPUs that were simulated.
     pub transfers_simulated: u64,
     pub transfers: u64,
 }
@@ -68,7 +67,6 @@ pub struct CollectiveRow {
     pub row: Row,
 }
 
-/// What a collective costs over `off`.
 const COSTS: [&Figure; 3] = [&LAUNCH_COST, &PATH_COST, &CRYPTOGRAPHY_COST];
 
 impl CollectiveRow {
@@ -95,7 +93,6 @@ impl CollectiveRow {
     }
 }
 
-/// Rows on the first screen.
 const FIRST: usize = 16;
 
 /// The first screen: what the largest collective costs, then rows.

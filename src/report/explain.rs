@@ -24,7 +24,6 @@ pub struct ShareRecord {
     pub place: String,
     /// `busy`, a stall, `latency`, `queue` or `flight`.
     pub state: &'static str,
-    /// How long in all, in fs.
     pub time_fs: u64,
     /// Of the path's time.
     pub percent: f64,
@@ -52,7 +51,6 @@ pub struct PathRecord {
     pub shares: Vec<ShareRecord>,
     /// Its parts, the earliest first: at most 10,000.
     pub parts: Vec<PartRecord>,
-    /// Parts that are not given.
     pub parts_left_out: usize,
 }
 

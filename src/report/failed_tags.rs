@@ -1,6 +1,6 @@
 //! What failing tags leave behind, for people and for spreadsheets.
 
-use super::{layout::fitted, table::Table};
+use super::{layout::fitted, table::Table, text::micros};
 use crate::{
     explore::{FailureFigures, Failures, PolicyFigures},
     units::Bytes,
@@ -14,9 +14,9 @@ pub fn text(answer: &Failures, width: usize) -> String {
     let (bytes, memory) = (Bytes(answer.bytes), memory_name(answer.host_memory));
     let mut text = format!("{}: a message of h2d:{bytes} ({memory}) fails, one at a time\n", answer.machine);
     text.push_str("\nwithout a failure, and what the verdict of the failed message found\n");
-    push(&mut text, &visible(answer), width);
+    visible(answer).push_to(&mut text, width);
     text.push_str("\nwhat is squashed and lost\n");
-    push(&mut text, &squashed(answer), width);
+    squashed(answer).push_to(&mut text, width);
     if let Some((log2, after)) = answer.risk.forgery_log2.zip(answer.risk.after_first_success) {
         let _ = writeln!(
             text,
@@ -33,12 +33,6 @@ pub fn text(answer: &Failures, width: usize) -> String {
          most. Lost: from the call until the host knew, all of which is to be done again. * marks the machine's own policy.\n",
     );
     fitted(&text, width)
-}
-
-fn push(text: &mut String, table: &Table, width: usize) {
-    for line in table.fitted(width.saturating_sub(2)) {
-        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
-    }
 }
 
 fn name(policy: &PolicyFigures) -> String {
@@ -82,10 +76,6 @@ fn squashed(answer: &Failures) -> Table {
         ]);
     }
     table
-}
-
-fn micros(picos: u64) -> String {
-    format!("{:.2}", picos as f64 * 1e-6)
 }
 
 /// Least and most of a time over the failures that have one.

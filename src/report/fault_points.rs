@@ -1,7 +1,10 @@
 //! Every single fault of a copy, point by point, for people and for spreadsheets.
 
-use super::{fault_sets::push, layout::fitted, table::Table};
-use crate::explore::faults::{PointTally, Single, Tally, clopper_pearson};
+use super::{layout::fitted, table::Table, text::micros};
+use crate::explore::{
+    faults::{PointTally, Single, Tally, clopper_pearson},
+    sweep::csv_text,
+};
 use serde::Serialize;
 use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
@@ -15,7 +18,6 @@ pub struct Stated {
     pub copies: String,
     pub per_point: Option<usize>,
     pub seed: u64,
-    /// What makes it again.
     pub command: String,
 }
 
@@ -137,11 +139,11 @@ pub fn text(single: &Single, stated: &Stated, width: usize) -> String {
         table.row(std::iter::once(name.clone()).chain(counts).chain([
             tally.coverage().map_or_else(none, |(share, _)| percent(share)),
             tally.coverage().map_or_else(none, |(_, interval)| bounds(interval)),
-            tally.latency().map_or_else(none, |(median, _)| format!("{:.2}", median as f64 * 1e-6)),
+            tally.latency().map_or_else(none, |(median, _)| micros(median)),
             by.filter(|_| name != "all").map_or_else(none, |(signal, _)| signal.clone()),
         ]));
     }
-    push(&mut text, &table, width);
+    table.push_to(&mut text, width);
     let never: Vec<_> =
         single.points.iter().filter(|point| point.tally.struck == 0).map(|point| &*point.point).collect();
     let _ = writeln!(text, "\nnever struck: {} of {} points", never.len(), single.points.len());
@@ -176,34 +178,26 @@ fn group(point: &str) -> String {
 }
 
 /// A row for each point, behind lines that begin with `#` and state what was done.
-pub fn csv(single: &Single, stated: &Stated) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+pub fn csv(single: &Single, stated: &Stated) -> csv::Result<String> {
     let counted = ["states", "tried", "struck", "harmless", "detected", "silent", "hang"];
     let derived = ["coverage", "coverage_low", "coverage_high", "silent_low", "silent_high"];
     let ending = ["latency_median_ps", "latency_max_ps", "detected_by"];
-    writer.write_record(["point"].into_iter().chain(counted).chain(derived).chain(ending))?;
-    for PointTally { point, states, tally } in &single.points {
+    let names = ["point"].into_iter().chain(counted).chain(derived).chain(ending).map(str::to_owned).collect();
+    let row = |PointTally { point, states, tally }: &PointTally| {
         let coverage = tally.coverage().map(|(share, [low, high])| [share, low, high]);
         let silent = (tally.struck > 0).then(|| clopper_pearson(tally.silent, tally.struck));
         let shares = coverage.map_or([None; 3], |shares| shares.map(Some)).into_iter();
         let shares = shares.chain(silent.map_or([None; 2], |shares| shares.map(Some)));
-        let latency = tally.latency().map(|(median, most)| [median, most]);
+        let latency = tally.latency().map_or([None; 2], |(median, most)| [Some(median), Some(most)]);
         let by: Vec<_> = tally.detected_by.iter().map(|(signal, count)| format!("{signal}: {count}")).collect();
         let counts = [*states, tally.tried, tally.struck, tally.harmless, tally.detected, tally.silent, tally.hang];
-        let row = std::iter::once(point.clone())
-            .chain(counts.map(|count| count.to_string()))
-            .chain(shares.map(|share| share.map_or_else(String::new, |share| format!("{share:.4}"))))
-            .chain(
-                latency
-                    .map_or([None; 2], |times| times.map(Some))
-                    .map(|time| time.map_or_else(String::new, |time| time.to_string())),
-            )
-            .chain([by.join("; ")]);
-        writer.write_record(row)?;
-    }
-    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
-    let head = stated.lines().iter().fold(String::new(), |head, line| head + "# " + line + "\n");
-    Ok(head + &String::from_utf8_lossy(&bytes))
+        let cells = counts.map(|count| count.to_string()).into_iter();
+        let cells = cells.chain(shares.map(|share| share.map_or_else(String::new, |share| format!("{share:.4}"))));
+        let cells = cells.chain(latency.map(|time| time.map_or_else(String::new, |time| time.to_string())));
+        std::iter::once(point.clone()).chain(cells).chain([by.join("; ")]).collect()
+    };
+    let table = csv_text(std::iter::once(names).chain(single.points.iter().map(row)))?;
+    Ok(stated.lines().iter().fold(String::new(), |head, line| head + "# " + line + "\n") + &table)
 }
 
 #[cfg(test)]

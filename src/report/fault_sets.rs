@@ -1,8 +1,11 @@
 //! A campaign of faults, for people and for spreadsheets.
 
-use super::{layout::fitted, table::Table};
+use super::{layout::fitted, table::Table, text::micros};
 use crate::{
-    explore::faults::{Campaign, ClassShare, Judged, Signal},
+    explore::{
+        faults::{Campaign, ClassShare, Judged, Signal},
+        sweep::csv_text,
+    },
     system::FaultClass,
 };
 use std::{collections::BTreeMap, fmt::Write};
@@ -17,15 +20,15 @@ pub fn text(campaign: &Campaign, command: &str, width: usize) -> String {
         campaign.points,
         micros(campaign.sound_ps)
     );
-    push(&mut text, &by_class(campaign), width);
+    by_class(campaign).push_to(&mut text, width);
     let idle = campaign.sets.iter().filter(|set| set.class.is_none()).count();
     if idle > 0 {
         let _ = writeln!(text, "\nnot counted, since no fault was activated: {idle}");
     }
     text.push_str("\ndetected by, and latency in us\n");
-    push(&mut text, &by_signal(&campaign.sets), width);
+    by_signal(&campaign.sets).push_to(&mut text, width);
     text.push_str("\nfaults in the sets, by kind and by class of the set\n");
-    push(&mut text, &by_kind(&campaign.sets), width);
+    by_kind(&campaign.sets).push_to(&mut text, width);
     let cancelled = campaign.sets.iter().filter(|set| set.cancelled > 0).count();
     if cancelled > 0 {
         let _ = writeln!(text, "\nsets with faults that cancelled each other: {cancelled}");
@@ -46,16 +49,6 @@ pub fn finding(set: &Judged, command: &str) -> String {
     let what = set.finding.as_deref().unwrap_or_default();
     let faults = set.faults.iter().fold(String::new(), |line, fault| line + " --inject " + fault);
     format!("set {}: {what}\n  {command} --seed {}{faults}", set.number, set.seed)
-}
-
-pub(super) fn push(text: &mut String, table: &Table, width: usize) {
-    for line in table.fitted(width.saturating_sub(2)) {
-        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
-    }
-}
-
-fn micros(picos: u64) -> String {
-    format!("{:.2}", picos as f64 * 1e-6)
 }
 
 fn by_class(campaign: &Campaign) -> Table {
@@ -110,42 +103,28 @@ fn by_kind(sets: &[Judged]) -> Table {
     table
 }
 
+type Column = (&'static str, fn(&Judged) -> String);
+
+/// Columns of a spreadsheet, and what each says of a set.
+const COLUMNS: [Column; 12] = [
+    ("number", |set| set.number.to_string()),
+    ("seed", |set| set.seed.to_string()),
+    ("faults", |set| set.faults.join(" ")),
+    ("struck", |set| set.struck.to_string()),
+    ("cancelled", |set| set.cancelled.to_string()),
+    ("delivered", |set| set.delivered.to_string()),
+    ("class", |set| set.class.map_or("", FaultClass::name).to_owned()),
+    ("signal", |set| set.signal.as_ref().map_or("", |signal| signal.signal).to_owned()),
+    ("unit", |set| set.signal.as_ref().map_or("", |signal| &signal.unit).to_owned()),
+    ("corrected", |set| set.signal.as_ref().map_or_else(String::new, |signal| signal.corrected.to_string())),
+    ("latency_ps", |set| set.latency_ps.map_or_else(String::new, |time| time.to_string())),
+    ("finding", |set| set.finding.clone().unwrap_or_default()),
+];
+
 /// One row for each set; faults are separated by blanks.
-pub fn csv(campaign: &Campaign) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "number",
-        "seed",
-        "faults",
-        "struck",
-        "cancelled",
-        "delivered",
-        "class",
-        "signal",
-        "unit",
-        "corrected",
-        "latency_ps",
-        "finding",
-    ])?;
-    for set in &campaign.sets {
-        let signal = set.signal.as_ref();
-        writer.write_record([
-            set.number.to_string(),
-            set.seed.to_string(),
-            set.faults.join(" "),
-            set.struck.to_string(),
-            set.cancelled.to_string(),
-            set.delivered.to_string(),
-            set.class.map_or("", FaultClass::name).to_owned(),
-            signal.map_or("", |signal| signal.signal).to_owned(),
-            signal.map_or("", |signal| &signal.unit).to_owned(),
-            signal.map_or_else(String::new, |signal| signal.corrected.to_string()),
-            set.latency_ps.map_or_else(String::new, |time| time.to_string()),
-            set.finding.clone().unwrap_or_default(),
-        ])?;
-    }
-    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+pub fn csv(campaign: &Campaign) -> csv::Result<String> {
+    let rows = campaign.sets.iter().map(|set| COLUMNS.map(|(_, of)| of(set)).to_vec());
+    csv_text(std::iter::once(COLUMNS.map(|(name, _)| name.to_owned()).to_vec()).chain(rows))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Faults {
     pub injected: usize,
     pub struck: usize,

@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct GpuRecord {
     /// The figures of [`TRANSFERS`].
     pub transfers: Cells,
@@ -35,21 +35,20 @@ impl GpuRecord {
 }
 
 /// The figures of [`LINK`], each way.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Link {
     pub h2d: Cells,
     pub d2h: Cells,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Keys {
     pub h2d: KeyUse,
     pub d2h: KeyUse,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct KeyUse {
-    /// Messages sealed or opened.
     pub messages: u64,
     pub bytes: u64,
     /// floor(bytes / 16) + messages.
@@ -101,7 +100,7 @@ impl KeyUse {
 }
 
 /// The tag queue; of several GPUs the sums, and the largest of what is a peak.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct TagQueue {
     /// The figures of [`TAG_QUEUE`].
     #[serde(flatten)]

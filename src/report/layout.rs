@@ -6,7 +6,6 @@ pub const WIDTH: usize = 80;
 /// Least columns that are left to what is broken into lines of its own.
 const LEAST: usize = 24;
 
-/// Lines of a first screen.
 const LINES: usize = 30;
 
 /// A first screen, which ends in a hint at what else there is; what it has no room for is counted.

@@ -25,25 +25,21 @@ pub const MANIFEST_VERSION: u32 = 2;
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     pub schema_version: u32,
-    /// Version of the program that wrote it.
     pub sealsim_version: String,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
     /// Names of the designs laid over the machine.
     pub overlays: Vec<String>,
-    /// Whether copies were sealed.
     pub confidential_computing: bool,
     pub copies: Vec<Copy>,
     /// What the host did, if a workload file said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<Vec<WorkloadStep>>,
-    /// Whether bytes were carried.
     pub data: DataMode,
     pub seed: u64,
-    pub kernel: KernelName,
+    pub kernel: Kernel,
     /// Faults, as `--inject` takes them.
     pub injections: Vec<String>,
-    /// The payload, if one was used.
     pub payload: Option<PayloadRecord>,
     /// Digest of all events, hexadecimal.
     pub event_digest: String,
@@ -58,35 +54,19 @@ pub struct Manifest {
 pub struct PayloadRecord {
     pub path: PathBuf,
     pub size: u64,
-    /// SHA-256, hexadecimal.
     pub sha256: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelName {
-    Skip,
-    EveryCycle,
-}
-
-/// Why a manifest cannot be used.
 #[derive(Debug, Error)]
 pub enum ManifestError {
-    /// Not JSON, or not with a manifest's fields.
     #[error("not a manifest of sealsim: {reason}")]
     Malformed { reason: String },
-    /// Written by a version with other fields.
     #[error("the manifest has schema_version {found}, this version of sealsim reads {MANIFEST_VERSION}: {remedy}")]
     OtherVersion { found: u64, remedy: String },
-    /// It has no digest over itself, or another.
     #[error("the manifest {0}: it is not as a run has written it; make the run again with --manifest")]
     Edited(&'static str),
-    /// A part does not agree with another.
     #[error("the manifest contradicts itself: {reason}; it was edited")]
-    Contradiction {
-        /// What does not fit.
-        reason: String,
-    },
+    Contradiction { reason: String },
     /// The configuration within is wrong.
     #[error(transparent)]
     Config(#[from] Refusal),
@@ -105,10 +85,7 @@ impl Manifest {
             workload: workload.steps.clone(),
             data: workload.data,
             seed: workload.seed,
-            kernel: match workload.kernel {
-                Kernel::Skip => KernelName::Skip,
-                Kernel::EveryCycle => KernelName::EveryCycle,
-            },
+            kernel: workload.kernel,
             injections: faults.collect(),
             payload,
             event_digest: outcome.event_digest.clone(),
@@ -120,7 +97,6 @@ impl Manifest {
         manifest
     }
 
-    /// The digest over all other fields.
     fn own_digest(&self) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         value.as_object_mut().map(|fields| fields.remove(DIGEST));
@@ -188,10 +164,7 @@ impl Manifest {
             payload,
             data: self.data,
             seed: self.seed,
-            kernel: match self.kernel {
-                KernelName::Skip => Kernel::Skip,
-                KernelName::EveryCycle => Kernel::EveryCycle,
-            },
+            kernel: self.kernel,
             injections: injections.map_err(|error| malformed(error.to_string()))?,
         })
     }

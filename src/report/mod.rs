@@ -34,7 +34,7 @@ pub use collectives::CollectiveRecord;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
 pub use faults::{Faults, SignalRecord};
 pub use gpus::{GpuRecord, KeyUse, Keys, Link, TagQueue};
-pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
+pub use manifest::{MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use record::{Context, CopyRecord, FirstMessage, Host, Report, Rerun, UnitRecord};
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.

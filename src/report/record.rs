@@ -14,12 +14,11 @@ use crate::{
 use serde::Serialize;
 use std::time::Duration;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Report {
     pub schema_version: u32,
     /// Name of the machine, with its designs.
     pub machine: String,
-    /// Whether confidential computing was on.
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
@@ -98,7 +97,6 @@ pub struct CopyRecord {
     pub stream: Option<String>,
     /// When the call began, in ps.
     pub start_ps: u64,
-    /// When it was over, in ps.
     pub end_ps: u64,
     /// When the call returned to its caller, in ps.
     pub returned_ps: u64,
@@ -113,13 +111,11 @@ pub struct CopyRecord {
     pub messages: u64,
     pub tags_verified: u64,
     pub tags_failed: u64,
-    /// Whether the machine reports it complete.
     pub completed: bool,
     /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
     pub reason: Option<String>,
     pub busiest: Busiest,
-    /// What limited it, if that was measured.
     pub limited_by: Option<String>,
     pub limited_by_parts: Option<LimitedBy>,
     /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.
@@ -128,7 +124,7 @@ pub struct CopyRecord {
 }
 
 /// One unit's cycles: busy, idle and stalls add up to all of them.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct UnitRecord {
     pub clock_hz: u64,
     pub cycles: u64,
@@ -138,12 +134,11 @@ pub struct UnitRecord {
     pub stalls: Named<u64>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Host {
     pub wall_s: f64,
     /// Simulated cycles of all units together, per second.
     pub cycles_per_s: f64,
-    /// Copied bytes per second.
     pub payload_bytes_per_s: f64,
 }
 
@@ -159,7 +154,6 @@ impl Host {
 /// A repeated run against its manifest.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rerun {
-    /// The digest that the manifest holds.
     pub expected_event_digest: String,
     /// The simulated time that the manifest holds, in ps.
     pub expected_simulated_ps: u64,
@@ -172,9 +166,7 @@ pub struct Rerun {
 pub struct Context {
     /// Name of the machine, with its designs.
     pub machine: String,
-    /// Whether copies were sealed.
     pub confidential_computing: bool,
-    /// SHA-256 of the configuration.
     pub config_digest: String,
     /// What is to be said of its clock, if its engines do not close.
     pub does_not_close: Option<String>,
@@ -185,7 +177,6 @@ pub struct Context {
     pub sha256: Option<Vec<Option<String>>>,
     /// The place of a copy, and what was measured to limit it.
     pub limit: Option<(usize, LimitedBy)>,
-    /// How long the run took.
     pub wall: Duration,
 }
 
@@ -232,18 +223,11 @@ impl Report {
             units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
             total: GpuRecord::of(&outcome.gpus, outcome.copies.iter()),
             gpus: by_gpu(outcome),
-            collectives: Vec::new(),
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
-            off: None,
-            earlier_library: None,
-            cautions: Vec::new(),
-            levers: Vec::new(),
-            first_message: None,
             assumed_parameters: context.assumed_parameters,
             host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
-            sampled: None,
-            rerun: None,
+            ..Self::default()
         }
     }
 

@@ -9,10 +9,8 @@ use crate::sampling::Told;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What a replay prints.
 #[derive(Debug, Serialize)]
 pub struct Document {
-    /// Version of the results.
     pub schema_version: u32,
     /// What a reader has to know before any figure.
     pub notices: Vec<String>,
@@ -22,7 +20,6 @@ pub struct Document {
     pub machine: String,
     /// What the trace was read from.
     pub trace: &'static str,
-    /// What became of its events.
     pub events: Events,
     /// What it lacks and what was taken instead.
     pub assumed: Vec<String>,
@@ -51,7 +48,6 @@ pub struct Document {
 #[derive(Debug, Serialize)]
 pub struct Looped {
     pub count: usize,
-    /// How they were found.
     pub found: String,
     /// One step in the profile itself, in the mean.
     pub profile_mean_ns: Ns,
@@ -80,7 +76,6 @@ pub struct LeftOut {
     pub count: u64,
 }
 
-/// Width of a line.
 const WIDTH: usize = 80;
 
 /// A time as people write it.
@@ -113,7 +108,6 @@ fn more(text: &mut String, all: usize, shown: usize) {
     }
 }
 
-/// Appends a paragraph, wrapped.
 fn paragraph(text: &mut String, first: &str, words: &str) {
     let (mut line, indent) = (first.to_owned(), " ".repeat(first.chars().count()));
     for word in words.split_whitespace() {

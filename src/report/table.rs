@@ -64,6 +64,13 @@ impl Table {
         lines
     }
 
+    /// Adds it to a text, set in by two blanks.
+    pub fn push_to(&self, text: &mut String, width: usize) {
+        for line in self.fitted(width.saturating_sub(2)) {
+            *text += &(format!("  {line}").trim_end().to_owned() + "\n");
+        }
+    }
+
     fn columns(&self) -> usize {
         self.rows.iter().map(Vec::len).max().unwrap_or(0)
     }

@@ -109,7 +109,6 @@ struct StageOutcome {
     points: Vec<Scored>,
 }
 
-/// What came out for a parameter.
 #[derive(Debug, Serialize)]
 struct ParameterOutcome {
     path: String,
@@ -131,8 +130,7 @@ struct ParameterOutcome {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--write", arguments.write.as_deref())?;
     let shown = arguments.stages.display().to_string();
-    let text =
-        read_text(&arguments.stages, LONGEST_STAGES).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = read_text(&arguments.stages, LONGEST_STAGES).map_err(Failure::of_file)?;
     let file = StageFile::read(&shown, &text)?;
     let config = arguments.hw.clone().or(file.config.clone()).ok_or_else(|| {
         Failure::Usage(miette!(help = "write `config` in it, or give --hw", "{shown} names no machine to start from"))
@@ -190,7 +188,6 @@ impl Arguments {
 struct Calibration {
     config: String,
     settings: Vec<String>,
-    /// Found so far, by path.
     found: BTreeMap<String, String>,
     /// What goes into a file.
     entries: Vec<Entry>,

@@ -1,6 +1,7 @@
 //! A stage for people.
 
 use super::{ParameterOutcome, StageOutcome};
+use crate::report::table::Table;
 use std::fmt::Write;
 
 /// Its errors before and after, its parameters, its points.
@@ -17,19 +18,19 @@ pub fn text(stage: &StageOutcome) -> String {
         }
     }
     text.push('\n');
-    let rows = stage.parameters.iter().map(|one| {
+    let mut table = Table::new(&["parameter", "before", "after", "range", "how well determined"], &[0, 1, 2, 3, 4]);
+    for one in &stage.parameters {
         let range = format!("{} to {}", one.low, one.high);
-        [one.path.clone(), one.before.clone(), one.after.clone(), range, judged(one)]
-    });
-    let head = ["parameter", "before", "after", "range", "how well determined"].map(str::to_owned);
-    text.push_str(&aligned(std::iter::once(head).chain(rows).collect()));
+        table.row([one.path.clone(), one.before.clone(), one.after.clone(), range, judged(one)]);
+    }
+    table.push_to(&mut text, usize::MAX);
     text.push('\n');
-    let rows = stage.points.iter().map(|point| {
-        let figure = |value: f64| format!("{value:.4} {}", point.unit);
-        [point.label.clone(), figure(point.measured), figure(point.simulated), format!("{:+.2} %", point.error_percent)]
-    });
-    let head = ["point", "measured", "simulated", "error"].map(str::to_owned);
-    text.push_str(&aligned(std::iter::once(head).chain(rows).collect()));
+    let mut table = Table::new(&["point", "measured", "simulated", "error"], &[0, 1, 2, 3]);
+    for point in &stage.points {
+        let [measured, simulated] = [point.measured, point.simulated].map(|value| format!("{value:.4} {}", point.unit));
+        table.row([point.label.clone(), measured, simulated, format!("{:+.2} %", point.error_percent)]);
+    }
+    table.push_to(&mut text, usize::MAX);
     text.push('\n');
     text
 }
@@ -68,15 +69,4 @@ fn error(one: &ParameterOutcome) -> String {
 fn base(unit: &str) -> f64 {
     let scales = crate::units::KINDS.iter().flat_map(|known| known.1.scales);
     scales.filter(|scale| scale.unit == unit).map(|scale| scale.factor as f64).next().unwrap_or(1.0)
-}
-
-/// Columns to the width of their longest cell.
-fn aligned<const N: usize>(rows: Vec<[String; N]>) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..N).map(width).collect();
-    let line = |row: &[String; N]| {
-        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        format!("  {}\n", cells.join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
 }

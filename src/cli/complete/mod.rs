@@ -21,9 +21,6 @@ const VARIABLE: &str = "SEALSIM_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a shell that asks what may follow. True if one has asked: nothing else is then to be done.
-///
-/// # Errors
-/// If the shell is none that is known, or has stopped reading.
 pub fn answer() -> Result<bool> {
     let asked = CompleteEnv::with_factory(command).var(VARIABLE).bin("sealsim").shells(SHELLS);
     asked.try_complete(env::args_os(), env::current_dir().ok().as_deref())

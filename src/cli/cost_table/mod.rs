@@ -8,7 +8,7 @@ use crate::{
     pool,
     report::SCHEMA_VERSION,
     system::Memory,
-    workload::{CopyError, direction_name, memory_name, read_memory, read_size},
+    workload::{direction_name, memory_name, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=32))]
     concurrency: Vec<u32>,
     /// Kind of host memory (default: pinned and pageable; with --for pinned). May be given several times, or separated by commas
-    #[arg(long, value_name = "MEM", value_delimiter = ',', value_parser = memory)]
+    #[arg(long, value_name = "MEM", value_delimiter = ',', value_parser = read_memory)]
     memory: Vec<Memory>,
     /// Write what another simulator reads
     #[arg(long = "for", value_name = "SIMULATOR", value_enum, conflicts_with = "format")]
@@ -77,10 +77,6 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     does_not_close: Option<&'a str>,
     rows: &'a [CostRow],
-}
-
-fn memory(text: &str) -> Result<Memory, CopyError> {
-    read_memory(text)
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! `sealsim engine --cost`: area, clock and energy of an engine by itself.
 
-use super::{Arguments, Failure, Format, Standard, fitted};
+use super::{Arguments, Failure, output};
 use crate::aead::spec::EngineSpec;
 use crate::cost::clock;
 use crate::cost::technology::{PROCESS_SPREAD, SYNTHESIS};
@@ -34,21 +34,17 @@ pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Fail
     };
     let both: Result<Vec<_>, _> = [Sboxes::Compact, Sboxes::Table].into_iter().map(one).collect();
     let both = both.map_err(|why| Failure::Config(miette!("--cost: {why}")))?;
-    let mut out = Standard;
-    let written = match arguments.format {
-        Format::Text => fitted(&mut out, |out| text(out, &arguments.config, &both)),
-        Format::Json => {
-            let document = json!({
-                "config": arguments.config, "cost_source": SYNTHESIS, "process_spread_factor": PROCESS_SPREAD,
-                "not_counted": NOT_COUNTED, "built": both,
-            });
-            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
-        }
-    };
-    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+    output::print_as(
+        arguments.format,
+        |out| text(out, &arguments.config, &both),
+        &json!({
+            "config": arguments.config, "cost_source": SYNTHESIS, "process_spread_factor": PROCESS_SPREAD,
+            "not_counted": NOT_COUNTED, "built": both,
+        }),
+    )
 }
 
-fn text(out: &mut impl Write, config: &str, both: &[Built]) -> io::Result<()> {
+fn text(out: &mut dyn Write, config: &str, both: &[Built]) -> io::Result<()> {
     writeln!(out, "{config} in {}, before layout\n", Library::shipped().title)?;
     writeln!(out, "{:<28}{:>20}{:>20}", "S-boxes", "of 115 gates", "from the table")?;
     let range = |of: Interval, digits| format!("{:.digits$} to {:.digits$}", of.low, of.high);

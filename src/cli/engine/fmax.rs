@@ -1,6 +1,6 @@
 //! `sealsim engine --fmax`: the clock that an engine's stages reach.
 
-use super::{Arguments, Failure, Format, Standard, fitted};
+use super::{Arguments, Failure, output};
 use crate::aead::spec::EngineSpec;
 use crate::cost::clock::{self, Stage, Timing};
 use crate::cost::library::{DEFAULT, Library};
@@ -31,28 +31,21 @@ pub(super) fn run(arguments: &Arguments, engine: &EngineSpec) -> Result<(), Fail
     let timing = clock::engine(&engine.model().hardware(), beyond, library);
     let none = || Failure::Usage(miette!("--fmax: no ChaCha20 rounds or Poly1305 multipliers were synthesised"));
     let timing = timing.ok_or_else(none)?;
-    let mut out = Standard;
-    let written = match arguments.format {
-        Format::Text => fitted(&mut out, |out| text(out, &arguments.config, library, &timing)),
-        Format::Json => {
-            let [fastest_hz, fastest_wired_hz] = timing.fastest();
-            let document = Document {
-                config: &arguments.config,
-                library: name,
-                library_sha256: &library.sha256,
-                tools: &library.tools,
-                wire_ff_per_pin: library.wire_ff_per_pin,
-                stages: &timing.stages,
-                fastest_hz,
-                fastest_wired_hz,
-            };
-            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
-        }
+    let [fastest_hz, fastest_wired_hz] = timing.fastest();
+    let document = Document {
+        config: &arguments.config,
+        library: name,
+        library_sha256: &library.sha256,
+        tools: &library.tools,
+        wire_ff_per_pin: library.wire_ff_per_pin,
+        stages: &timing.stages,
+        fastest_hz,
+        fastest_wired_hz,
     };
-    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+    output::print_as(arguments.format, |out| text(out, &arguments.config, library, &timing), &document)
 }
 
-fn text(out: &mut impl Write, config: &str, library: &Library, timing: &Timing) -> io::Result<()> {
+fn text(out: &mut dyn Write, config: &str, library: &Library, timing: &Timing) -> io::Result<()> {
     writeln!(
         out,
         "{config} in {}, before layout: ps from flip-flop to flip-flop, without wires and with {} fF per pin",

@@ -1,6 +1,6 @@
 //! `sealsim engine` with one message given by its bytes: from a vector file or as hexadecimal.
 
-use super::{Arguments, Failure, Format, Standard, fitted, judged};
+use super::{Arguments, Failure, judged};
 use crate::cli::output;
 use crate::config::{Role, Shipped};
 use crate::files::read_text;
@@ -55,7 +55,6 @@ pub(super) struct MessageArguments {
     waves: Option<PathBuf>,
 }
 
-/// Bytes of an argument.
 #[derive(Debug, Clone)]
 struct Hex(Vec<u8>);
 
@@ -142,7 +141,7 @@ pub(super) fn run(arguments: &Arguments, spec: &GcmSpec) -> Result<(), Failure> 
     }
     let longest = given.text.len().max(given.aad.len()).div_ceil(16) as u64;
     let shown = Shown { arguments, spec: &spec, chosen: &chosen, given, judgement: &judgement, cut: longest > blocks };
-    shown.print().map_err(|error| Failure::output(&error))?;
+    output::print_as(arguments.format, |out| shown.text(out), &shown.document())?;
     judged::verdict(&chosen.name, &judgement)
 }
 
@@ -194,7 +193,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen, Failure> {
         return Ok(Chosen { name: "the message".to_owned(), case, direction });
     };
     let (path, id) = file_and_id(vector);
-    let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = read_text(path, MOST).map_err(Failure::of_file)?;
     let cases = read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))?;
     let case = select(&cases, id).map_err(|error| Failure::Usage(miette!("--vector {}: {error}", path.display())))?;
     let name = format!("{} of {}", case.id, path.file_name().unwrap_or_default().to_string_lossy());
@@ -235,18 +234,6 @@ fn short(bytes: &[u8]) -> String {
 }
 
 impl Shown<'_> {
-    fn print(&self) -> io::Result<()> {
-        let mut out = Standard;
-        match self.arguments.format {
-            Format::Text => fitted(&mut out, |out| self.text(out))?,
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut out, &self.document())?;
-                writeln!(out)?;
-            }
-        }
-        out.flush()
-    }
-
     fn document(&self) -> Document<'_> {
         let Judgement { recording, engine, vector, direction } = self.judgement;
         let Given { key, iv, aad, text, .. } = self.given;

@@ -7,7 +7,7 @@ mod message;
 
 use super::{
     Failure,
-    output::{self, Format, Output as Standard},
+    output::{self, Format},
 };
 use crate::aead::spec::EngineSpec;
 use crate::aead::standalone::{StandaloneError, run as run_standalone};
@@ -144,30 +144,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outcome = run_standalone(&engine, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let is_gcm = engine.gcm().is_some();
-    let mut out = Standard;
-    let written = match arguments.format {
-        Format::Text => fitted(&mut out, |out| text(out, arguments, &engine, &outcome)),
-        Format::Json => {
-            let Outcome { scheme, passes, .. } = outcome;
-            let document = Document {
-                config: &arguments.config,
-                other: (!is_gcm).then_some(OtherAead { scheme, wire_compatible_with_gcm: false, passes }),
-                key_bits: engine.model().key_bits(),
-                aad_blocks: bench.aad_blocks,
-                blocks: bench.blocks,
-                direction: bench.direction,
-                seed: bench.seed,
-                key: &outcome.key,
-                first,
-                messages: &outcome.messages,
-                trace: outcome.trace.as_ref(),
-                engine: is_gcm.then_some(&engine),
-                aead: (!is_gcm).then_some(&engine),
-            };
-            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
-        }
+    let Outcome { scheme, passes, .. } = outcome;
+    let document = Document {
+        config: &arguments.config,
+        other: (!is_gcm).then_some(OtherAead { scheme, wire_compatible_with_gcm: false, passes }),
+        key_bits: engine.model().key_bits(),
+        aad_blocks: bench.aad_blocks,
+        blocks: bench.blocks,
+        direction: bench.direction,
+        seed: bench.seed,
+        key: &outcome.key,
+        first,
+        messages: &outcome.messages,
+        trace: outcome.trace.as_ref(),
+        engine: is_gcm.then_some(&engine),
+        aead: (!is_gcm).then_some(&engine),
     };
-    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+    output::print_as(arguments.format, |out| text(out, arguments, &engine, &outcome), &document)
 }
 
 fn engine(arguments: &Arguments) -> Result<EngineSpec, Failure> {
@@ -224,14 +217,7 @@ fn failure(error: StandaloneError) -> Failure {
     }
 }
 
-/// Writes a text for people within the columns that they have.
-fn fitted(out: &mut impl Write, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
-    let mut text = Vec::new();
-    write(&mut text)?;
-    out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
-}
-
-fn text(out: &mut impl Write, arguments: &Arguments, engine: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
+fn text(out: &mut dyn Write, arguments: &Arguments, engine: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
     let way = if arguments.open { "opens" } else { "seals" };
     let shipped = [Role::Engine, Role::Aead].into_iter().find_map(|role| Shipped::find(role, &arguments.config));
     let name = shipped.map(Shipped::name).unwrap_or(&arguments.config);
@@ -258,7 +244,7 @@ fn text(out: &mut impl Write, arguments: &Arguments, engine: &EngineSpec, outcom
     outcome.trace.as_ref().map_or(Ok(()), |trace| traced(out, trace))
 }
 
-fn metrics(out: &mut impl Write, metrics: &Metrics) -> io::Result<()> {
+fn metrics(out: &mut dyn Write, metrics: &Metrics) -> io::Result<()> {
     let rows = [
         ("setup_cycles", metrics.setup_cycles),
         ("first_output_cycles", metrics.first_output_cycles),
@@ -277,7 +263,7 @@ fn metrics(out: &mut impl Write, metrics: &Metrics) -> io::Result<()> {
     metrics.cycles_per_block.map_or(Ok(()), |cycles| writeln!(out, "{:26}{cycles:.3}", "cycles_per_block"))
 }
 
-fn traced(out: &mut impl Write, trace: &Trace) -> io::Result<()> {
+fn traced(out: &mut dyn Write, trace: &Trace) -> io::Result<()> {
     writeln!(out, "\nH    {}\nJ0   {}\nmask {}", trace.h, trace.j0, trace.mask)?;
     for block in &trace.blocks {
         writeln!(out, "\nblock {}\n  counter  {}", block.block, block.counter)?;

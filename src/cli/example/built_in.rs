@@ -29,7 +29,6 @@ impl Kind {
         Self::Configuration,
     ];
 
-    /// What a list calls them.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Configuration => "machines, designs and engines",

@@ -6,7 +6,6 @@ use clap::Parser;
 use miette::miette;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a command says.
 #[derive(Debug)]
 pub struct Answer {
     /// What `--format json` prints, or `--report` writes.

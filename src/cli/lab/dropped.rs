@@ -16,7 +16,6 @@ use tempfile::TempDir;
 pub const LARGEST: usize = 128 << 20;
 /// Bytes of what is packed in it.
 const UNPACKED: u64 = 1 << 30;
-/// Files that are kept.
 const KEPT: usize = 8;
 const LONGEST: usize = 80;
 

@@ -17,7 +17,6 @@ pub const MOST: usize = 64;
 /// Bytes of one of them.
 pub const LONGEST: usize = 200;
 
-/// Why a query is no state.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StateError {
     /// A byte that is not written as a query writes it.
@@ -29,10 +28,8 @@ pub enum StateError {
     Missing(&'static str),
     #[error("more than {MOST} parts, or one of more than {LONGEST} bytes")]
     TooMany,
-    /// Neither shipped, nor given on the command line of the server.
     #[error("`{0}` is not shipped, and `sealsim lab` was not started with it")]
     NotOffered(String),
-    /// What is played is none of these.
     #[error("`{0}` is not here: drop or choose the file again, or start `sealsim lab` with it")]
     NoProgram(String),
     #[error("ranks: give a number, as 8")]
@@ -52,9 +49,7 @@ pub enum StateError {
 pub struct Offered {
     /// Machine files and designs that the command line names.
     pub files: Vec<String>,
-    /// Profiles that it names.
     pub programs: Vec<String>,
-    /// Profiles that were dropped on the page.
     pub dropped: Arc<Dropped>,
 }
 

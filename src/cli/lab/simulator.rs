@@ -17,7 +17,6 @@ use tokio::{
     time::timeout,
 };
 
-/// Answers that are remembered.
 const REMEMBERED: usize = 48;
 /// So long a question keeps others waiting.
 const TURN: Duration = Duration::from_secs(30);

@@ -26,10 +26,8 @@ const CURVE: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 2
 const PATH: u64 = 4 << 20;
 
 crate::units::named! {
-    /// What may be asked.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Question {
-        /// The machine's parameters and costs.
         Describe = "describe",
         /// The copy, soon.
         Quick = "quick",

@@ -101,13 +101,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .fold(Layers::new(&arguments.from), |layers, (path, value)| layers.set(format!("{path}={value}")));
     let machine = layers.resolve()?;
-    let unwritten = |error| Failure::InputOutput(miette!("{error}"));
     // Before the simulations, so that a place where nothing can be written is refused at once.
-    let stages = arguments.stages.as_deref().map(WholeFile::create).transpose().map_err(unwritten)?;
+    let stages = arguments.stages.as_deref().map(WholeFile::create).transpose().map_err(Failure::of_file)?;
     let asked = arguments.advice == Said::On || stages.is_some();
     let advice = asked.then(|| Advice::of(&machine, arguments.scatter / 100.0)).transpose()?;
     if let (Some(mut file), Some(advice)) = (stages, &advice) {
-        file.write_all(advice.stages().as_bytes()).and_then(|()| file.keep()).map_err(unwritten)?;
+        file.write_all(advice.stages().as_bytes()).and_then(|()| file.keep()).map_err(Failure::of_file)?;
     }
     output::print(&arguments.text(&from, &settings));
     if let Some(advice) = advice {

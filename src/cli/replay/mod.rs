@@ -160,7 +160,6 @@ impl From<StartArgument> for Start {
     }
 }
 
-/// A run that has been played.
 struct Run {
     name: String,
     answer: Answer,
@@ -220,7 +219,6 @@ pub(super) fn submission(machine: &Resolved) -> Result<u64, Failure> {
 /// From this share of the time on by which copies of the profile and of the machine differ, they are those of another machine: assumed.
 const APART: f64 = 0.05;
 
-/// What is to be played, and where.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     /// The profile that is reported on, and those of other ranks.
@@ -229,7 +227,6 @@ struct Asked<'a> {
     node: &'a Node,
     machine: &'a Resolved,
     designs: &'a [(&'a str, Resolved)],
-    /// Changes that are asked for by name.
     what_if: &'a [String],
     tried: &'a [(&'a str, Resolved)],
     off: Option<OffArgument>,
@@ -249,7 +246,6 @@ struct Parts {
     assumed: Vec<String>,
     /// What is to be known before any figure.
     notices: Vec<String>,
-    /// Changed programs that are drawn.
     drawn: Vec<Tried>,
 }
 

@@ -16,7 +16,7 @@ use crate::{
 use clap::Args;
 use miette::miette;
 use std::{
-    io::{self, BufWriter},
+    io::BufWriter,
     path::{Path, PathBuf},
 };
 
@@ -76,7 +76,7 @@ impl Outputs {
             let help = format!("there are {}; --design gives more", runs.join(", "));
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));
         }
-        let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(unwritten);
+        let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(Failure::of_file);
         let others: Vec<_> = read.iter().copied().chain(written).collect();
         let page = self.page.begin(&others)?;
         Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, trace: None, chakra: begin(chakra)?, page })
@@ -90,13 +90,12 @@ impl Outputs {
     /// Begins the file of a step, once it is known whether the job has any.
     pub fn step_file(&self, job: &Job) -> Result<Option<RecordFile>, Failure> {
         if self.trace.is_none() || job.steps.is_some() {
-            return self.trace.as_deref().map(RecordFile::create).transpose().map_err(unwritten);
+            return self.trace.as_deref().map(RecordFile::create).transpose().map_err(Failure::of_file);
         }
         let help = "look at --report, which has the whole";
         Err(Failure::Usage(miette!(help = help, "--trace: no loop was found whose step could be shown")))
     }
 
-    /// Whether anything is drawn.
     pub const fn draws(&self) -> bool {
         self.plot.is_some()
     }
@@ -109,19 +108,12 @@ impl Outputs {
         runs: &[Done<'_>],
         step: Option<usize>,
     ) -> Result<(), Failure> {
-        if let Some(file) = begun.trace {
-            let Some((steps, step)) = job.steps.as_ref().zip(step) else {
-                let help = "look at --report, which has the whole";
-                return Err(Failure::Usage(miette!(
-                    help = help,
-                    "--trace: no loop was found whose step could be shown"
-                )));
-            };
+        if let Some((file, (steps, step))) = begun.trace.zip(job.steps.as_ref().zip(step)) {
             let groups = runs.iter().filter_map(|run| {
                 let span = steps.span(job, run.played, step)?;
                 Some(step_tracks(run.name, job, run.played, span))
             });
-            write_groups(file, &groups.collect::<Vec<_>>()).map_err(unwritten)?;
+            write_groups(file, &groups.collect::<Vec<_>>()).map_err(Failure::of_file)?;
         }
         if let Some(file) = begun.plot {
             file.write(&drawing())?;
@@ -130,12 +122,8 @@ impl Outputs {
         if let (Some(file), Some(run)) = (begun.chakra, chosen) {
             let mut out = BufWriter::new(file);
             let written = write_chakra(trace, job, run.played, &mut out);
-            written.and_then(|()| WholeFile::keep_buffered(out)).map_err(unwritten)?;
+            written.and_then(|()| WholeFile::keep_buffered(out)).map_err(Failure::of_file)?;
         }
         Ok(())
     }
-}
-
-fn unwritten(error: io::Error) -> Failure {
-    Failure::InputOutput(miette!("{error}"))
 }

@@ -20,7 +20,6 @@ use crate::{
 };
 use miette::miette;
 
-/// Calls that are listed.
 const OPERATIONS: usize = 10;
 
 /// What is to be read, and on which machines it is to be played.
@@ -35,7 +34,6 @@ pub(super) struct Plan<'a> {
     names: Vec<String>,
 }
 
-/// The profiles, and what they ask for.
 pub(super) struct Read {
     traces: Vec<Trace>,
     jobs: Vec<Job>,
@@ -65,7 +63,6 @@ impl<'a> Plan<'a> {
         ["off", "cc"].into_iter().chain(self.designs.iter().map(|(name, _)| *name)).collect()
     }
 
-    /// What a picture is of.
     pub fn title(&self) -> String {
         let file = self.arguments.profile.file();
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
@@ -126,7 +123,6 @@ impl Read {
         self.traces.iter().zip(&self.jobs).collect()
     }
 
-    /// The job that is reported on.
     pub fn job(&self) -> &Job {
         &self.jobs[0]
     }

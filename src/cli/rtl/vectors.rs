@@ -27,7 +27,6 @@ const LONGEST: u32 = 300;
 /// Cycles without anything after which an engine will never end.
 const IDLE: u64 = 100_000;
 
-/// A message that the engine takes.
 struct Message {
     key: Vec<u8>,
     iv: Vec<u8>,

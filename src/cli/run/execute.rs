@@ -40,9 +40,7 @@ use std::{
 pub(in crate::cli) struct Job {
     pub resolved: Resolved,
     pub workload: Workload,
-    /// Where what arrived goes.
     pub out: Option<PathBuf>,
-    /// Whether to take its SHA-256.
     pub digest: bool,
     pub manifest: Option<PathBuf>,
     /// Where a page of the results goes, begun.
@@ -65,7 +63,6 @@ pub(in crate::cli) struct Job {
     pub live: LiveArguments,
 }
 
-/// What comes of a run.
 struct Results {
     report: Report,
     outcome: Outcome,
@@ -145,7 +142,7 @@ impl Job {
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
-            arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+            arrival.close(copy.delivered).map_err(Failure::of_file)?;
         }
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;

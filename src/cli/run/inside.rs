@@ -151,7 +151,6 @@ fn shared<L>(listener: Option<L>) -> Shared<L> {
     listener.map(|listener| Rc::new(RefCell::new(listener)))
 }
 
-/// The files in progress.
 pub(in crate::cli) struct Inside {
     trace: Shared<Trace>,
     waves: Shared<Waves>,
@@ -159,7 +158,6 @@ pub(in crate::cli) struct Inside {
     events: Shared<EventLog>,
     look: Shared<Recorder>,
     tracker: Shared<Tracker>,
-    /// The message whose registers were asked for.
     waves_message: Option<u64>,
 }
 

@@ -13,7 +13,6 @@ use crate::{
 };
 
 impl Job {
-    /// What is to be measured.
     pub(super) fn measured(
         &self,
         outcome: &Outcome,

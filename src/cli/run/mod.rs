@@ -280,7 +280,6 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// Whether the run carries bytes.
     fn has_bytes(&self) -> bool {
         self.data.unwrap_or(if self.sample.sample.is_some() { Data::None } else { Data::Exact }) == Data::Exact
     }

@@ -9,15 +9,12 @@ use std::{
 };
 use thiserror::Error;
 
-/// Why there is no answer of HyperQueue.
 #[derive(Debug, Error)]
 pub(super) enum HqError {
-    /// The program cannot be started.
     #[error("hq: {0}")]
     Program(io::Error),
     #[error("`hq {command}`: {said}")]
     Refused { command: String, said: String },
-    /// Its answer has another form than is known.
     #[error("`hq {command}` answers what is not understood ({}): {said}", json_fault(error))]
     Form {
         command: String,

@@ -58,10 +58,7 @@ impl From<HqError> for Failure {
 }
 
 impl Submission<'_> {
-    /// Runs the shards.
-    ///
-    /// # Errors
-    /// If HyperQueue is not there, a task fails, or it was interrupted; what has rows stays.
+    /// Runs the shards. What has rows stays if that fails or is interrupted.
     pub fn run(mut self) -> Result<(), Failure> {
         let mut id = match self.attached()? {
             Some(id) => {

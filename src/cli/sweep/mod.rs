@@ -229,7 +229,7 @@ fn no_chunks() -> Failure {
 
 /// Reads a study with what the command line lays over it; its text comes with it.
 fn read(path: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
-    let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = read_text(path, LONGEST_STUDY).map_err(Failure::of_file)?;
     parsed(path, over.over(text)?)
 }
 
@@ -288,7 +288,6 @@ fn run_points(study: &Study, threads: Option<u16>) -> Result<(), Failure> {
     run(points)
 }
 
-/// Why no more points are run.
 enum Printed {
     Stopped,
     Failed(Failure),
@@ -452,7 +451,6 @@ impl Whole {
     }
 }
 
-/// What the bar says.
 const POINTS: &str = "{pos}/{len} points, {per_sec}";
 
 fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {

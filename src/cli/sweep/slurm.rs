@@ -50,7 +50,7 @@ pub(super) fn write(arguments: &EngineArguments, shards: &Shards) -> Result<(), 
         format!("exec {} sweep gather {}", quoted(&program), quoted(&place)),
     ]);
     for (name, text) in [("points.sbatch", points), ("merge.sbatch", merge)] {
-        write_whole(&scripts.join(name), text.as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        write_whole(&scripts.join(name), text.as_bytes()).map_err(Failure::of_file)?;
     }
     let script = |name| quoted(&format!("{place}/slurm/{name}"));
     output::print(&format!(

@@ -308,8 +308,7 @@ fn read_logs(arguments: &[String]) -> Result<Vec<Item>, Failure> {
 }
 
 fn read_input(longest: Bytes) -> Result<String, Failure> {
-    read_text_from(io::stdin().lock(), "standard input", longest)
-        .map_err(|error| Failure::InputOutput(miette!("{error}")))
+    read_text_from(io::stdin().lock(), "standard input", longest).map_err(Failure::of_file)
 }
 
 fn run_encode(arguments: &Encode) -> Result<(), Failure> {

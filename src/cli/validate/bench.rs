@@ -59,10 +59,9 @@ pub enum TableMode {
 }
 
 pub fn table_text(path: &Path) -> Result<String, Failure> {
-    read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
+    read_text(path, LONGEST_TABLE).map_err(Failure::of_file)
 }
 
-/// The machine that stands for each platform.
 pub type Machines = BTreeMap<String, Resolved>;
 
 pub struct Bench {

@@ -217,7 +217,7 @@ fn plot(folder: &Path, panels: &[Panel], plots: PlotAs) -> Result<(), Failure> {
     for panel in panels {
         let path = folder.join(file_name(&panel.title, plots));
         let bytes = Format::of(&path)?.write(&panel.figure().draw())?;
-        write_whole(&path, &bytes).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        write_whole(&path, &bytes).map_err(Failure::of_file)?;
     }
     Ok(())
 }

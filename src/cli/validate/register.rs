@@ -32,7 +32,7 @@ pub fn predict(bench: &Bench, asked: &Path, out: Option<&Path>) -> Result<(), Fa
     });
     let table = register::table(&predictions.collect::<Vec<_>>());
     match out {
-        Some(path) => write_whole(path, &table).map_err(|error| Failure::InputOutput(miette!("{error}"))),
+        Some(path) => write_whole(path, &table).map_err(Failure::of_file),
         None => {
             output::print(&String::from_utf8_lossy(&table));
             Ok(())
@@ -47,14 +47,12 @@ pub struct Origin {
     pub sealsim: String,
 }
 
-/// Predictions joined with measurements.
 pub struct Scored {
     pub dataset: Dataset,
     pub score: DatasetScore,
     pub origins: Vec<Origin>,
 }
 
-/// Joins predictions with measurements, row by row.
 pub fn score(predictions: &Path, measured: &Path) -> Result<Scored, Failure> {
     let [predicted_file, measured_file] = [predictions, measured].map(|path| path.display().to_string());
     let predicted = measured::predicted(&predicted_file, &table_text(predictions)?);

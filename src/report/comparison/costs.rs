@@ -1,6 +1,6 @@
 //! What designs cost and risk, as tables.
 
-use super::{Shown, digits, micros, number, plain, push, section, size};
+use super::{Shown, digits, micros, number, plain, section, size};
 use crate::{
     cost::{AfterSuccess, Interval},
     explore::Comparison,
@@ -54,7 +54,7 @@ pub(super) fn costs(text: &mut String, (comparison, width): (&Comparison, usize)
             numbers.join(" "),
         ]);
     }
-    push(text, &table, width);
+    table.push_to(text, width);
     for (place, note) in notes.iter().enumerate() {
         let _ = writeln!(text, "[{}] {note}", place + 1);
     }

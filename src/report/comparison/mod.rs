@@ -12,10 +12,10 @@ use super::{
     text::time,
 };
 use crate::{
-    explore::{Comparison, Design, Work, way},
+    explore::{Comparison, Design, Work},
     figures::{
-        Figure, Row, Value,
-        table::{BUSIEST, BYTES, EXPOSURE, FIRST_VERIFIED, OF_OFF, OVER_BASELINE, QUARANTINE, RATE, TAGS},
+        Figure, Value,
+        table::{BUSIEST, EXPOSURE, FIRST_VERIFIED, OF_OFF, OVER_BASELINE, QUARANTINE, RATE, TAGS},
     },
     sampling::Told,
     system::{Direction, Memory},
@@ -61,7 +61,6 @@ pub fn text(comparison: &Comparison, width: usize, all: bool) -> String {
     fitted(&text, width)
 }
 
-/// What is said behind copies.
 const COPIES_AFTER: &str = "
 A design in which the user seals has the baseline h100-cc-resealed, any other h100-cc. First verified: from the call until the \
 first message is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format \
@@ -118,9 +117,9 @@ impl Way<'_> {
         let Some(longest) = self.sizes.iter().copied().max() else { return };
         let (way, size) = (direction_name(self.direction), Bytes(longest));
         section(text, &format!("{way}: GB/s from the call to the copy's end (GB = 10^9 bytes)"));
-        self.grid(text, &RATE, |rate| number(rate, digits));
+        self.grid(text, &RATE, three);
         section(text, &format!("{way}: times as fast as the baseline"));
-        self.grid(text, &OVER_BASELINE, |gain| number(gain, digits));
+        self.grid(text, &OVER_BASELINE, three);
         section(text, &format!("{way}: part of the rate without confidential computing"));
         self.grid(text, &OF_OFF, |part| number(part, |part| format!("{} %", digits(part * 100.0))));
         section(text, &format!("{way} of {size}: times in us"));
@@ -133,11 +132,6 @@ impl Way<'_> {
         uncertain::of_copies(text, self, longest);
     }
 
-    fn of<'d>(&self, design: &'d Design, bytes: u64) -> Option<&'d Row> {
-        let is_it = |row: &&Row| way(row) == Some(self.direction) && row.number(&BYTES) == Some(bytes as f64);
-        design.rows().iter().find(is_it)
-    }
-
     /// A row for each design, a column for each size; before gains, one for the baseline.
     fn grid(&self, text: &mut String, figure: &Figure, shown: fn(&Value) -> String) {
         let names: Vec<_> = self.sizes.iter().map(|size| Bytes(*size).to_string()).collect();
@@ -146,11 +140,12 @@ impl Way<'_> {
         let left: &[usize] = if baseline.is_some() { &[0, 1] } else { &[0] };
         let mut table = Table::new(&head.collect::<Vec<_>>(), left);
         for design in &self.comparison.designs {
-            let cell = |size: &u64| shown(self.of(design, *size).map_or(&Value::None, |row| row.get(figure)));
+            let cell =
+                |size: &u64| shown(design.row(self.direction, *size).map_or(&Value::None, |row| row.get(figure)));
             let baseline = baseline.map(|_| design.baseline.unwrap_or("-").to_owned());
             table.row([design.name.clone()].into_iter().chain(baseline).chain(self.sizes.iter().map(cell)));
         }
-        push(text, &table, self.width);
+        table.push_to(text, self.width);
     }
 
     /// A row for each design, a column for each figure, and if wanted what limits it, or who is busiest.
@@ -161,7 +156,7 @@ impl Way<'_> {
         let left: &[usize] = if limited { &[0, shown.len() + 1] } else { &[0] };
         let mut table = Table::new(&head, left);
         for design in &self.comparison.designs {
-            let Some(row) = self.of(design, bytes) else { continue };
+            let Some(row) = design.row(self.direction, bytes) else { continue };
             let cells = shown.iter().map(|(_, figure, shown)| shown(row.get(figure)));
             let limit = limited.then(|| match &row.limited_by_parts {
                 Some(limit) => limit.short(),
@@ -169,7 +164,7 @@ impl Way<'_> {
             });
             table.row([design.name.clone()].into_iter().chain(cells).chain(limit));
         }
-        push(text, &table, self.width);
+        table.push_to(text, self.width);
     }
 }
 
@@ -177,15 +172,13 @@ fn section(text: &mut String, title: &str) {
     let _ = writeln!(text, "\n{title}");
 }
 
-fn push(text: &mut String, table: &Table, width: usize) {
-    for line in table.fitted(width.saturating_sub(2)) {
-        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
-    }
-}
-
 /// A number, or a dash where there is none.
 fn number(value: &Value, shown: impl Fn(f64) -> String) -> String {
     value.number().map_or_else(|| "-".to_owned(), shown)
+}
+
+fn three(value: &Value) -> String {
+    number(value, digits)
 }
 
 fn picos(value: &Value) -> String {

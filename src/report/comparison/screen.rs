@@ -1,11 +1,11 @@
 //! The first screen of a comparison: one table, the fastest first, and what is as fast as the machine or slower in a line each.
 
-use super::{digits, number, push};
+use super::{digits, number, three};
 use crate::{
-    explore::{Comparison, Design, Work, way},
+    explore::{Comparison, Design, Work},
     figures::{
         Figure, Row, Value,
-        table::{BUSIEST, BYTES, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
+        table::{BUSIEST, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
     },
     report::{
         layout::{part, screen},
@@ -28,7 +28,6 @@ const SAME: f64 = 0.01;
 const NAME: usize = 18;
 const UNIT: usize = 14;
 
-/// A design on the screen.
 struct Line<'d> {
     design: &'d Design,
     row: &'d Row,
@@ -52,7 +51,7 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
     let folds = lines.len() > FEW;
     let is_apart = |line: &Line<'_>| !folds || line.design.name == "h100-cc" || line.x.is_none_or(|x| x >= 1.0 + SAME);
     let (shown, folded): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_apart);
-    push(&mut text, &table(&shown, &ways, comparison.uncertainty.is_some()), width);
+    table(&shown, &ways, comparison.uncertainty.is_some()).push_to(&mut text, width);
     if let Some(more) = shown.len().checked_sub(MOST).filter(|more| *more > 0) {
         let _ = writeln!(text, "  and {more} more designs that are faster than h100-cc (--all)");
     }
@@ -69,7 +68,7 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
     let lost = |line: &Line<'_>| format!("{} {}", line.design.name, number(&line.x.into(), digits));
     listed(&mut text, "Slower, x today", slower.iter().map(lost));
     let resealed = shown.iter().chain(&slower).filter(|line| line.design.baseline == Some("h100-cc-resealed"));
-    let gains = resealed.map(|line| format!("{} {}", line.design.name, number(line.row.get(&OVER_BASELINE), digits)));
+    let gains = resealed.map(|line| format!("{} {}", line.design.name, three(line.row.get(&OVER_BASELINE))));
     listed(&mut text, "The user seals for the GPU, so against h100-cc-resealed", gains);
     if !comparison.skipped.is_empty() {
         let _ = writeln!(text, "{} designs are not possible on this machine (--all)", comparison.skipped.len());
@@ -114,15 +113,14 @@ fn head(comparison: &Comparison) -> (String, Vec<(Direction, u64)>) {
 /// The row of a design for the first or second direction, or for its workload.
 fn find_row<'d>(design: &'d Design, ways: &[(Direction, u64)], place: usize) -> Option<&'d Row> {
     match ways.get(place) {
-        Some(&(direction, bytes)) => {
-            design.rows().iter().find(|row| way(row) == Some(direction) && row.number(&BYTES) == Some(bytes as f64))
-        }
+        Some(&(direction, bytes)) => design.row(direction, bytes),
         None => design.rows().first().filter(|_| ways.is_empty() && place == 0),
     }
 }
 
 fn table(lines: &[Line<'_>], ways: &[(Direction, u64)], draws: bool) -> Table {
-    let (figure, shown): (&Figure, fn(&Value) -> String) = if ways.is_empty() { (&TIME, picos) } else { (&RATE, rate) };
+    let (figure, shown): (&Figure, fn(&Value) -> String) =
+        if ways.is_empty() { (&TIME, picos) } else { (&RATE, three) };
     let name = |place: usize| ways.get(place).map_or("end", |(way, _)| direction_name(*way));
     let heads = ["design", name(0), "x today", if ways.is_empty() { "x off" } else { name(1) }];
     let mut head = heads.to_vec();
@@ -131,8 +129,8 @@ fn table(lines: &[Line<'_>], ways: &[(Direction, u64)], draws: bool) -> Table {
     let mut table = Table::new(&head, &[0, head.len() - 1]);
     for Line { design, row, x, other } in lines.iter().take(MOST) {
         let second = match ways.is_empty() {
-            true => number(row.get(&OVER_OFF), digits),
-            false => other.map_or_else(|| "-".to_owned(), |row| rate(row.get(&RATE))),
+            true => three(row.get(&OVER_OFF)),
+            false => other.map_or_else(|| "-".to_owned(), |row| three(row.get(&RATE))),
         };
         let mut cells = vec![cut(&design.name, NAME), shown(row.get(figure)), number(&(*x).into(), digits), second];
         let interval = row.interval_90.get(figure.name).map(|ends| ends.map(|end| shown(&end.into())).join(".."));
@@ -149,10 +147,6 @@ fn table(lines: &[Line<'_>], ways: &[(Direction, u64)], draws: bool) -> Table {
         table.row(cells);
     }
     table
-}
-
-fn rate(value: &Value) -> String {
-    number(value, digits)
 }
 
 /// A time; where there is none of it, a dash.

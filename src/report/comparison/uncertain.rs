@@ -1,8 +1,8 @@
 //! Between what figures lie when parameters are drawn, and how often one design is faster than another.
 
-use super::{Shown, Way, digits, number, picos, push, section};
+use super::{Shown, Way, digits, number, picos, section, three};
 use crate::{
-    explore::{Comparison, Pair, Residual, Uncertainty},
+    explore::{Comparison, Design, Pair, Residual, Uncertainty},
     figures::{
         Row, Value,
         table::{AREA_TOTAL, EXPOSURE, OVER_BASELINE, OVER_OFF, RATE, TIME},
@@ -15,26 +15,22 @@ use crate::{
 /// Designs that a table of pairs has a column each for.
 const MOST_COLUMNS: usize = 12;
 
-fn plain(value: &Value) -> String {
-    number(value, digits)
-}
-
 fn micros(value: &Value) -> String {
     number(value, |picos| digits(picos * 1e-6))
 }
 
 const COPY: [Shown; 4] = [
-    ("GB/s", &RATE, plain),
-    ("x baseline", &OVER_BASELINE, plain),
+    ("GB/s", &RATE, three),
+    ("x baseline", &OVER_BASELINE, three),
     ("exposure us", &EXPOSURE, micros),
-    ("area kGE", &AREA_TOTAL, plain),
+    ("area kGE", &AREA_TOTAL, three),
 ];
 
 const WORKLOAD: [Shown; 4] = [
     ("end", &TIME, picos),
-    ("x off", &OVER_OFF, plain),
+    ("x off", &OVER_OFF, three),
     ("exposure", &EXPOSURE, picos),
-    ("area kGE", &AREA_TOTAL, plain),
+    ("area kGE", &AREA_TOTAL, three),
 ];
 
 /// Of the longest copies of a direction.
@@ -42,9 +38,8 @@ pub(super) fn of_copies(text: &mut String, way: &Way<'_>, bytes: u64) {
     let Some(uncertainty) = &way.comparison.uncertainty else { return };
     let direction = direction_name(way.direction);
     section(text, &format!("{direction} of {}: {}", Bytes(bytes), heading(uncertainty)));
-    let designs = way.comparison.designs.iter();
-    let rows = designs.filter_map(|design| Some((design.name.as_str(), way.of(design, bytes)?))).collect::<Vec<_>>();
-    push(text, &intervals(&rows, &COPY), way.width);
+    let rows = of_each(way.comparison, |design| design.row(way.direction, bytes));
+    intervals(&rows, &COPY).push_to(text, way.width);
     text.push_str(&Residual::sentence(&uncertainty.residuals));
     let is_it = |pair: &&Pair| pair.direction == Some(direction) && pair.bytes == Some(bytes);
     let pairs: Vec<_> = uncertainty.pairs.iter().filter(is_it).collect();
@@ -54,12 +49,13 @@ pub(super) fn of_copies(text: &mut String, way: &Way<'_>, bytes: u64) {
 pub(super) fn of_workload(text: &mut String, (comparison, width): (&Comparison, usize)) {
     let Some(uncertainty) = &comparison.uncertainty else { return };
     section(text, &heading(uncertainty));
-    let of = |design: &'_ crate::explore::Design| design.rows().first().cloned();
-    let rows: Vec<_> =
-        comparison.designs.iter().filter_map(|design| Some((design.name.as_str(), of(design)?))).collect();
-    let rows: Vec<_> = rows.iter().map(|(name, row)| (*name, row)).collect();
-    push(text, &intervals(&rows, &WORKLOAD), width);
+    let rows = of_each(comparison, |design| design.rows().first());
+    intervals(&rows, &WORKLOAD).push_to(text, width);
     faster(text, (&rows, &uncertainty.pairs.iter().collect::<Vec<_>>()), width);
+}
+
+fn of_each(comparison: &Comparison, row: impl Fn(&Design) -> Option<&Row>) -> Vec<(&str, &Row)> {
+    comparison.designs.iter().filter_map(|design| Some((&*design.name, row(design)?))).collect()
 }
 
 fn heading(uncertainty: &Uncertainty) -> String {
@@ -102,5 +98,5 @@ fn faster(text: &mut String, (rows, pairs): (&[(&str, &Row)], &[&Pair]), width: 
         };
         table.row([format!("{number} {own}")].into_iter().chain(rows.iter().map(cell)));
     }
-    push(text, &table, width);
+    table.push_to(text, width);
 }

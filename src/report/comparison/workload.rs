@@ -1,6 +1,6 @@
 //! Designs side by side over one workload. Lines of text fit 80 columns for the shipped designs.
 
-use super::{digits, number, picos, push, section};
+use super::{digits, number, picos, section, three};
 use crate::{
     explore::{Comparison, Design, Work},
     figures::{
@@ -42,9 +42,9 @@ pub(super) fn text(comparison: &Comparison, width: usize) -> String {
         }
     }
     section(&mut text, "end of the run, times as long as off, and where the time goes");
-    push(&mut text, &ends(comparison), width);
+    ends(comparison).push_to(&mut text, width);
     section(&mut text, "what it shows unverified, what it costs, and what limits it");
-    push(&mut text, &details(comparison), width);
+    details(comparison).push_to(&mut text, width);
     super::uncertain::of_workload(&mut text, (comparison, width));
     text
 }
@@ -59,16 +59,19 @@ by: `kernels`, or the parameter behind most of the time of copies, by accounts.
 --format json and csv say more.
 ";
 
+fn rows(comparison: &Comparison) -> impl Iterator<Item = (&Design, &Row)> {
+    comparison.designs.iter().flat_map(|design| design.rows().iter().map(move |row| (design, row)))
+}
+
 fn ends(comparison: &Comparison) -> Table {
-    let rows = || comparison.designs.iter().flat_map(|design| design.rows().iter().map(move |row| (design, row)));
-    let collectives = rows().any(|(_, row)| row.number(&COLLECTIVES).is_some());
+    let collectives = rows(comparison).any(|(_, row)| row.number(&COLLECTIVES).is_some());
     let head = ["design", "end", "x off", "h2d", "d2h", "collectives", "exposed", "GPU idle"];
     let mut table = Table::new(&head, &[0]);
-    for (design, row) in rows() {
+    for (design, row) in rows(comparison) {
         table.row([
             design.name.clone(),
             picos(row.get(&TIME)),
-            number(row.get(&OVER_OFF), digits),
+            three(row.get(&OVER_OFF)),
             device(row, &H2D_COPIES, &H2D_DEVICE),
             device(row, &D2H_COPIES, &D2H_DEVICE),
             picos(row.get(&COLLECTIVES_TIME)),
@@ -81,11 +84,10 @@ fn ends(comparison: &Comparison) -> Table {
 
 fn details(comparison: &Comparison) -> Table {
     let mut table = Table::new(&["design", "exposure", "area", "busiest"], &[0, 3]);
-    for (design, row) in comparison.designs.iter().flat_map(|design| design.rows().iter().map(move |row| (design, row)))
-    {
+    for (design, row) in rows(comparison) {
         let area = design.cost.area_total().map(|area| area.middle());
         let limit = row.get(&BUSIEST).shown();
-        table.row([design.name.clone(), picos(row.get(&EXPOSURE)), number(&area.into(), digits), limit]);
+        table.row([design.name.clone(), picos(row.get(&EXPOSURE)), three(&area.into()), limit]);
     }
     table
 }

@@ -4,7 +4,6 @@ use crate::report::names;
 use sha2::{Digest, Sha256};
 
 const SHELL: &str = include_str!("page/shell.html");
-/// What all pages look like.
 pub(super) fn style() -> String {
     names::style() + include_str!("page/style.css")
 }

@@ -15,7 +15,6 @@ use crate::{
 
 /// The shortest slice is this part of the run.
 const FINEST: u64 = 2_000;
-/// Messages that have a track.
 const ROWS: usize = 200;
 
 /// The tracks of units and messages behind those of `streams`, and the messages' spans.

@@ -37,11 +37,8 @@ pub struct Page {
     kind: Kind,
     /// Heading, and name of the window.
     title: String,
-    /// Version of the program that made the page.
     sealsim_version: &'static str,
-    /// The command line that made it.
     command: String,
-    /// The JSON of the verb.
     report: Box<RawValue>,
     /// Of a run: what its units, streams and messages did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,9 +75,7 @@ pub struct Message {
     pub number: u64,
     /// Number of its copy, from 1.
     pub copy: u64,
-    /// When it began, in ps.
     pub start_ps: u64,
-    /// When it was over, in ps.
     pub end_ps: u64,
 }
 
@@ -137,7 +132,6 @@ impl Page {
         Ok(Self { configuration: Some(configuration), ..self })
     }
 
-    /// The page as one file.
     pub fn html(&self) -> Result<String, PageError> {
         let data = serde_json::to_string(self).map_err(PageError::not_json)?;
         Ok(island::page(&self.title, &data))

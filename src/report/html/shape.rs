@@ -26,7 +26,6 @@ crate::units::named! {
     }
 }
 
-/// A JSON that was recognised.
 pub struct Told {
     pub kind: Kind,
     pub title: String,
@@ -44,7 +43,6 @@ enum Shape {
     Number,
     /// If it is there, and not null.
     Maybe(&'static Self),
-    /// An array of such values.
     Array(&'static Self),
     /// An object of such values, whatever their names.
     Map(&'static Self),
@@ -182,7 +180,6 @@ fn elements<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The heading of checked results.
 fn title(kind: Kind, value: &Value) -> String {
     let text = |name: &str| value[name].as_str().unwrap_or_default();
     let counted = |name: &str, one: &str, many: &str| match elements(value, name).len() {
@@ -210,7 +207,6 @@ fn title(kind: Kind, value: &Value) -> String {
     }
 }
 
-/// The copies of a checked run.
 fn timeline(run: &Value) -> Timeline {
     let count = |value: &Value| value.as_u64().unwrap_or_default();
     let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());

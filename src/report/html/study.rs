@@ -20,7 +20,6 @@ pub struct StudyReport {
     axes: Vec<String>,
     /// Objectives of the study: columns to be small.
     min: Vec<String>,
-    /// Columns to be large.
     max: Vec<String>,
     columns: Vec<Column>,
     rows: Vec<Vec<Value>>,

@@ -29,7 +29,6 @@ pub struct Track {
 #[serde(rename_all = "snake_case")]
 pub enum TrackKind {
     Unit,
-    /// A stream of copies and kernels.
     Stream,
     Message,
     Thread,
@@ -39,12 +38,10 @@ pub enum TrackKind {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Slice {
-    /// When it begins, in ps.
     pub start_ps: u64,
     pub end_ps: u64,
     /// `busy`, the name of a stall or a stage, or what the operation is. Slices of one label share a colour.
     pub label: String,
-    /// What sort of thing it is.
     pub state: SliceState,
     /// The slice that this one waits for: places of its track and of it in that track.
     pub follows: Option<(usize, usize)>,

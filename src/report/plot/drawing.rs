@@ -17,7 +17,6 @@ pub const GREY: Colour = Colour(0x55, 0x55, 0x55);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     pub colour: Colour,
-    /// Its width in pixels.
     pub width: f64,
     /// Lengths of dashes and of what is between them, in pixels; none for a line without.
     pub dashes: &'static [f64],
@@ -50,7 +49,6 @@ impl Paint {
 pub enum Step {
     /// The path begins anew here.
     Move(f64, f64),
-    /// A straight line to here.
     Line(f64, f64),
     /// A straight line to where the path began.
     Close,
@@ -68,11 +66,8 @@ pub enum Anchor {
 pub struct Text {
     /// Where its base line is.
     pub at: (f64, f64),
-    /// Which part of it is there.
     pub anchor: Anchor,
-    /// Its size in pixels.
     pub size: f64,
-    /// Whether it runs upwards.
     pub upwards: bool,
     pub colour: Colour,
     pub text: String,
@@ -89,9 +84,7 @@ pub enum Item {
 /// A picture. What comes later covers what came before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
-    /// Its width in pixels.
     pub width: f64,
-    /// Its height in pixels.
     pub height: f64,
     pub items: Vec<Item>,
     /// What some items say to whom points at them, by their number.

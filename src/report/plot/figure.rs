@@ -42,13 +42,11 @@ pub struct Point {
 }
 
 impl Point {
-    /// One without an interval.
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, ends: None, style: None }
     }
 }
 
-/// How the points of a series are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
     Apart,
@@ -64,7 +62,6 @@ pub struct Series {
     pub style: Style,
     /// Its points, from left to right if they are joined.
     pub points: Vec<Point>,
-    /// How they are joined.
     pub join: Join,
     /// Figures without a place on the horizontal axis: dashed lines across.
     pub levels: Vec<f64>,
@@ -85,7 +82,6 @@ pub struct Figure {
     pub title: String,
     /// Its panels, in the order of reading.
     pub panels: Vec<Panel>,
-    /// What its marks and lines mean.
     pub keys: Vec<Key>,
     /// What else a reader must know.
     pub notes: Vec<String>,

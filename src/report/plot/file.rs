@@ -4,15 +4,12 @@ use super::{drawing::Drawing, svg};
 use std::path::Path;
 use thiserror::Error;
 
-/// Why a picture does not become a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlotError {
-    /// An ending that says nothing.
     #[error("{path}: plots are SVG or PDF: name the file .svg or .pdf")]
     Ending { path: String },
     #[error("{path}: built without the feature `plot`, which PDF needs: name the file .svg")]
     NoPdf { path: String },
-    /// The PDF writer refuses.
     #[error("the plot does not become a PDF: {0}")]
     Pdf(String),
 }
@@ -26,7 +23,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// That of a file.
     pub fn of(path: &Path) -> Result<Self, PlotError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
         let shown = || path.display().to_string();

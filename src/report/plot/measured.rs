@@ -18,7 +18,6 @@ pub struct Panel {
     pub title: String,
     /// What is along the horizontal axis.
     pub x_label: &'static str,
-    /// Unit of the vertical axis.
     pub unit: &'static str,
     /// Its curves, without confidential computing first.
     pub curves: Vec<Line>,
@@ -26,10 +25,8 @@ pub struct Panel {
     pub names: Vec<(f64, String)>,
 }
 
-/// The points of one curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// With confidential computing or without.
     pub mode: Mode,
     pub platform: String,
     /// Its points from left to right.

@@ -186,7 +186,6 @@ mod tests {
         drawing
     }
 
-    /// Whether a file has these bytes.
     fn has(pdf: &[u8], wanted: &str) -> bool {
         pdf.windows(wanted.len()).any(|bytes| bytes == wanted.as_bytes())
     }

@@ -21,7 +21,6 @@ const ROWS: usize = 10;
 /// Characters of the figures on its left.
 const MARGIN: usize = 9;
 
-/// What the marks mean.
 pub const LEGEND: &str = "measured ● simulated ○ both ◉ with CC, measured ■ simulated □ both ▣ without";
 
 /// The marks of measured, simulated and both.

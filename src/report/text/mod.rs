@@ -21,10 +21,8 @@ use crate::{
     workload::{direction_name, memory_name},
 };
 
-/// Collectives that have a line in the text.
 const COLLECTIVES_SHOWN: usize = 20;
 
-/// Copies that have a line in the text.
 const COPIES_SHOWN: usize = 100;
 
 impl Report {
@@ -369,6 +367,11 @@ pub(super) fn sampled(told: &Told) -> String {
     let (simulated, of, runs) = (length(told.simulated), length(told.of), told.runs);
     let (percent, off) = (told.confidence * 100.0, told.part() * 100.0);
     format!("sampled: {simulated} of {of} simulated, in {runs} runs; time within {off:.4} % ({percent:.0} % sure)")
+}
+
+/// A number of microseconds, without its unit.
+pub(super) fn micros(picos: u64) -> String {
+    format!("{:.2}", picos as f64 * 1e-6)
 }
 
 /// Four significant digits in the largest fitting unit.

@@ -18,7 +18,6 @@ use crate::{
 
 /// Lines of what there may be many of.
 const SHOWN: usize = 4;
-/// Cells of the longest bar.
 const CELLS: usize = 32;
 /// A stage with a smaller part of the time has no line.
 const LEAST_PART: f64 = 0.01;

@@ -20,12 +20,12 @@ use super::{
     wake::Wake,
 };
 use crate::units::Femtos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use thiserror::Error;
 
 /// Which kernel drives the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
     /// Jumps to the earliest wake.

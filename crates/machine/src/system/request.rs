@@ -98,7 +98,8 @@ impl Request {
         Self::one(Direction::H2d, bytes)
     }
 
-    pub(super) const fn none() -> Self {
+    /// No copies, and no data.
+    pub const fn none() -> Self {
         Self {
             copies: Vec::new(),
             data: DataMode::None,

@@ -3,14 +3,12 @@
 use crate::{
     config::{Layers, Refusal, Resolved, Shipped},
     host::spec::CipherWork,
-    system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
+    system::{self, CopyRequest, Direction, Memory, Request, RunError},
     validate::summary::{self, Part},
 };
 use serde::Serialize;
-use std::io;
 use thiserror::Error;
 
-/// A design that others are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
     Off,
@@ -33,14 +31,12 @@ impl Baseline {
     }
 }
 
-/// A machine that takes part.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// As asked for: a design, or several joined by `+`.
     pub name: String,
     /// The machine with it.
     pub resolved: Resolved,
-    /// What it was resolved from.
     pub layers: Layers,
 }
 
@@ -52,26 +48,21 @@ pub fn cautions(own: &Resolved, candidates: &[Candidate], collectives: bool) -> 
     summary::cautions(&own.machine.name, &parts)
 }
 
-/// A design that does not take part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub name: String,
     pub reason: String,
 }
 
-/// Why there is no such machine.
 #[derive(Debug, Error)]
 pub enum CandidateError {
     /// A layer is wrong, or missing, or the whole is.
     #[error(transparent)]
     Config(#[from] Refusal),
-    /// Something above the design that seals nothing switches confidential computing on.
     #[error("`{name}` is without confidential computing, and a setting above it switches that on")]
     StillOn { name: String },
-    /// The design says how to seal, and nothing is sealed.
     #[error("`{name}` has no effect: the machine has confidential computing off, and the design does not switch it on")]
     NothingSealed { name: String },
-    /// The machine cannot be built.
     #[error("`{name}`: {error}")]
     Build { name: String, error: RunError },
 }
@@ -95,10 +86,7 @@ pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, 
     built(name, resolved, layers, memory)
 }
 
-/// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them.
-///
-/// # Errors
-/// If that is no machine, or one on which the design has no effect.
+/// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them. Refused where the design has no effect.
 pub fn named(machine: &Layers, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
     let layers = machine.clone().overlay(name);
     let resolved = layers.resolve()?;
@@ -133,15 +121,13 @@ fn built(name: &str, resolved: Resolved, layers: Layers, memory: Memory) -> Resu
 pub fn shipped(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = Baseline::ALL.map(Baseline::design);
     let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
-    all(machine, baselines.into_iter().chain(others), &|name| named(machine, name, memory))
+    all(machine, baselines.into_iter().chain(others), (memory, false))
 }
 
 /// Every shipped design of what lies between GPUs, with the same baselines but the last; and those that the machine cannot have.
 pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = [Baseline::Off, Baseline::Cc].map(Baseline::design);
-    all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), &|name| {
-        if name == Baseline::Off.design() { nothing_protected(machine, memory) } else { named(machine, name, memory) }
-    })
+    all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), (memory, true))
 }
 
 /// The designs asked for behind the baselines, or all that are shipped where none is: those of the fabric where there are collectives. Baselines
@@ -159,11 +145,7 @@ pub fn asked(
     }
     let baselines = Baseline::ALL.map(Baseline::design);
     let unasked = baselines.into_iter().filter(|name| !designs.iter().any(|design| design == name));
-    let (mut candidates, skipped) =
-        all(machine, unasked, &|name| match collectives && name == Baseline::Off.design() {
-            true => nothing_protected(machine, memory),
-            false => named(machine, name, memory),
-        })?;
+    let (mut candidates, skipped) = all(machine, unasked, (memory, collectives))?;
     for (place, name) in designs.iter().enumerate() {
         if !designs[..place].contains(name) {
             candidates.push(named(machine, name, memory)?);
@@ -174,15 +156,20 @@ pub fn asked(
     Ok((candidates, skipped))
 }
 
+/// Those that are possible; where there are collectives, off protects nothing between GPUs either.
 fn all<'n>(
     machine: &Layers,
     names: impl Iterator<Item = &'n str>,
-    candidate: &dyn Fn(&str) -> Result<Candidate, CandidateError>,
+    (memory, collectives): (Memory, bool),
 ) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     machine.resolve()?;
     let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
     for name in names {
-        match candidate(name) {
+        let candidate = match collectives && name == Baseline::Off.design() {
+            true => nothing_protected(machine, memory),
+            false => named(machine, name, memory),
+        };
+        match candidate {
             Ok(candidate) => candidates.push(candidate),
             Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
         }
@@ -193,40 +180,12 @@ fn all<'n>(
 /// Copies of a byte in both directions, which show whether a machine can be built.
 fn request(memory: Memory) -> Request {
     let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 1, memory));
-    Request {
-        copies: copies.into(),
-        program: Vec::new(),
-        data: DataMode::None,
-        seed: 0,
-        kernel: crate::sim::Kernel::Skip,
-        order: crate::sim::Order::Ascending,
-        injections: Vec::new(),
-        answers: false,
-    }
+    Request { copies: copies.into(), ..Request::none() }
 }
 
 /// A copy as `sealsim run --copy` makes it, without bytes.
 pub(super) fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequest {
-    CopyRequest {
-        gpu: 0,
-        direction,
-        bytes,
-        memory,
-        buffer: 0,
-        buffer_bytes: bytes,
-        pages: Pages::Warm,
-        source: Box::new(Nothing),
-        sink: None,
-    }
-}
-
-/// Bytes of a run that carries none.
-struct Nothing;
-
-impl PayloadSource for Nothing {
-    fn read(&mut self, _offset: u64, _into: &mut [u8]) -> io::Result<()> {
-        Ok(())
-    }
+    CopyRequest { direction, memory, ..Request::h2d(bytes).copies.remove(0) }
 }
 
 #[cfg(test)]

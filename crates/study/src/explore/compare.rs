@@ -19,7 +19,7 @@ use crate::{
         self, About, Figure, Of, Other, Price, Row, Value, column_names,
         price::price,
         table::{
-            BASELINE, BUSIEST, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD,
+            BASELINE, BUSIEST, BYTES, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD,
             WORKLOADS,
         },
     },
@@ -33,7 +33,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What is asked of each design.
 #[derive(Debug, Clone)]
 pub struct Grid {
     pub work: Work,
@@ -68,7 +67,6 @@ pub struct Comparison {
     pub skipped: Vec<Skipped>,
     /// What these figures rest on whose held-out error is large or not known.
     pub cautions: Vec<String>,
-    /// What was drawn for intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
     /// Runs that were not made, since the comparison was interrupted.
@@ -89,19 +87,16 @@ pub struct Design {
     pub summary: String,
     /// The design that its gain is stated against; none if that is not there.
     pub baseline: Option<&'static str>,
-    /// Whether copies are sealed.
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
     /// How many parameters are not published.
     pub assumed_parameters: usize,
-    /// What its crypto units and buffers cost.
     pub cost: Price,
     #[serde(flatten)]
     pub figures: Figures,
 }
 
-/// The figures of a design.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Figures {
@@ -121,6 +116,11 @@ impl Design {
         }
     }
 
+    /// That of its copy of so many bytes.
+    pub fn row(&self, direction: Direction, bytes: u64) -> Option<&Row> {
+        self.rows().iter().find(|row| way(row) == Some(direction) && row.number(&BYTES) == Some(bytes as f64))
+    }
+
     pub(super) fn rows_mut(&mut self) -> &mut [Row] {
         match &mut self.figures {
             Figures::Copies { copies } => copies,
@@ -136,7 +136,6 @@ impl Design {
 
 #[derive(Debug)]
 pub struct Compared {
-    /// The designs, with the runs that were made.
     pub designs: Vec<Design>,
     /// What was drawn, if it was asked for and nothing is unfinished.
     pub uncertainty: Option<Uncertainty>,
@@ -164,7 +163,6 @@ impl Compared {
 }
 
 impl Comparison {
-    /// The figures of its rows.
     pub const fn list(&self) -> &'static [&'static Figure] {
         match self.work {
             Work::Copies { .. } => COPIES,
@@ -189,7 +187,6 @@ impl Comparison {
     }
 }
 
-/// The direction of a row of one copy.
 pub fn way(row: &Row) -> Option<Direction> {
     let Value::Text(way) = row.get(&DIRECTION) else { return None };
     [Direction::H2d, Direction::D2h, Direction::D2d].into_iter().find(|known| direction_name(*known) == way)
@@ -321,7 +318,6 @@ fn in_a_word(row: &Row) -> String {
     }
 }
 
-/// Candidates, and the rows of each.
 pub(super) struct Held<'f, 'r> {
     pub candidates: &'f [Candidate],
     pub of: &'f dyn Fn(&Candidate) -> &'r [Option<Row>],
@@ -382,9 +378,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Layers,
-        figures::table::{
-            BYTES, EXPOSURE, FIRST_VERIFIED, H2D_BYTES, OF_OFF, OVER_BASELINE, OVER_CC, OVER_OFF, RATE, TAGS,
-        },
+        figures::table::{EXPOSURE, FIRST_VERIFIED, H2D_BYTES, OF_OFF, OVER_BASELINE, OVER_CC, OVER_OFF, RATE, TAGS},
         system::Memory,
         workload::{ShippedWorkload, WorkloadFile, sized},
     };

@@ -9,7 +9,6 @@ pub struct CostLine {
     pub ns_per_byte: f64,
     /// The largest relative error over the copies that it was fitted to.
     pub worst: f64,
-    /// The size at which that occurs.
     pub worst_at: u64,
 }
 

@@ -13,14 +13,11 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What the table covers.
 #[derive(Debug, Clone)]
 pub struct CostGrid {
-    /// Sizes of a copy, bytes.
     pub sizes: Vec<u64>,
     /// Copies asked for at once, each on a stream of its own.
     pub concurrency: Vec<u32>,
-    /// Kinds of host memory.
     pub memory: Vec<Memory>,
 }
 
@@ -42,7 +39,6 @@ pub struct CostRow {
     pub gb_per_s: f64,
 }
 
-/// A run of the table.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     secure: bool,
@@ -53,9 +49,6 @@ struct Cell {
 }
 
 /// The table of a machine, in the order of its columns. `progress` is called with each row that is done.
-///
-/// # Errors
-/// The run's, if the machine cannot make a copy or `go_on` says to stop.
 pub fn cost_table(
     machine: &MachineSpec,
     grid: &CostGrid,

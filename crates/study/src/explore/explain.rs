@@ -17,25 +17,18 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum ExplainError {
-    /// The run has no outcome.
     #[error(transparent)]
     Run(#[from] RunError),
     /// It passes too much.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// There is no such message.
     #[error("no message {asked}: the run has {count}, numbered from 1")]
-    NoMessage {
-        /// What was asked for.
-        asked: String,
-        count: usize,
-    },
+    NoMessage { asked: String, count: usize },
 }
 
 /// A run and what led to its end.
 pub struct Observed {
     pub outcome: Outcome,
-    /// The path from its beginning to its end.
     pub path: Path,
     /// Its messages, by when they begin.
     pub messages: Vec<Message>,

@@ -16,8 +16,8 @@ use crate::{
     config::{Layers, MachineSpec, Refusal, Resolved},
     gpu::release::Release,
     pool,
-    sim::{Control, FaultKind, Injection, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
+    sim::{Control, FaultKind, Injection},
+    system::{self, CopyRequest, Direction, FailedMessage, Memory, Outcome, Request, RunError},
     units::Femtos,
     workload::Generator,
 };
@@ -32,7 +32,6 @@ pub struct Question {
     /// The machine with its designs and settings; policies go on top.
     pub layers: Layers,
     pub policies: Vec<Release>,
-    /// Bytes of the copy to the GPU.
     pub bytes: u64,
     /// Its end on the host.
     pub memory: Memory,
@@ -54,14 +53,12 @@ pub struct Failures {
     /// What the copy's tags and keys leave open, under whichever policy.
     pub risk: Risk,
     pub policies: Vec<PolicyFigures>,
-    /// Policies that the machine cannot have.
     pub skipped: Vec<Skipped>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub struct PolicyFigures {
     pub release: Release,
-    /// Whether it is the machine's own.
     pub own: bool,
     /// Room for plaintext that waits.
     pub quarantine_capacity_bytes: u64,
@@ -70,11 +67,9 @@ pub struct PolicyFigures {
     pub messages: u64,
     /// Longest time that plaintext of a message is visible without a verdict when nothing fails, in ps.
     pub exposure_ps: u64,
-    /// The failures, by the place of the message.
     pub failures: Vec<FailureFigures>,
 }
 
-/// One message that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureFigures {
     /// Its place among the messages of the copy, from 1.
@@ -83,7 +78,6 @@ pub struct FailureFigures {
     pub verdict_ps: u64,
     /// From its first visible byte to its verdict, in ps; none if nothing of it was visible.
     pub visible_ps: Option<u64>,
-    /// Bytes of it that were visible by then.
     pub visible_bytes: u64,
     /// Other messages that were visible without a verdict.
     pub other_visible_messages: u64,
@@ -110,7 +104,6 @@ pub enum FailuresError {
     /// There is no tag of a message that could fail.
     #[error("{machine}: {reason}")]
     NoTags { machine: String, reason: &'static str },
-    /// The tag was inverted, and nothing failed.
     #[error("release policy {release}: message {position} did not fail although its tag was inverted")]
     NoFailure { release: &'static str, position: u64 },
 }
@@ -255,13 +248,9 @@ fn simulate(
             source: Box::new(Generator::new(question.seed, 0)),
             ..copy(Direction::H2d, question.bytes, question.memory)
         }],
-        program: Vec::new(),
-        data: DataMode::None,
         seed: question.seed,
-        kernel: Kernel::Skip,
-        order: Order::Ascending,
         injections: position.map(inverted).into_iter().collect(),
-        answers: false,
+        ..Request::none()
     };
     system::run(machine, request, &mut |_| observer())
 }

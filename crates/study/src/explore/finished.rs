@@ -65,7 +65,6 @@ impl<T> Finished<T> {
         read.map_or_else(Some, |lines| lines.altered)
     }
 
-    /// A piece, if it is finished.
     pub(super) fn known(&self, key: &str) -> Option<T>
     where
         T: Clone,
@@ -119,7 +118,6 @@ fn identity(key: &str) -> PointId {
 }
 
 pub(super) trait Piece {
-    /// What comes of it.
     type Answer: Clone + Send + Serialize;
     type Error: Send;
 

@@ -9,8 +9,8 @@ use crate::{
     config::{Resolved, Role, Shipped},
     observe::messages::Message,
     sim::Control,
-    system::{self, Direction, Memory, Outcome, Pages, Request, RunError},
-    workload::{Arrival, Copy, Workload, WorkloadStep, collective::CollectiveTimes},
+    system::{self, Direction, Memory, Outcome, Pages, RunError},
+    workload::{Copy, Workload, WorkloadStep, collective::CollectiveTimes},
 };
 use sealsim_workload::replay::{CHANGES, software};
 use serde::Serialize;
@@ -37,7 +37,6 @@ pub struct Lever {
     pub gain_percent: f64,
 }
 
-/// The same run without confidential computing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Off {
     pub time_ps: u64,
@@ -64,10 +63,7 @@ pub const MOST_BYTES: u64 = 64 << 20;
 const BEGINNING: u64 = 4 << 20;
 
 /// What CC costs a run, what can be done about it, where its time goes, and what limited the copy that ended last: `most` parameters, or as many as are
-/// quick; if that is none, nothing is asked, nor of a run with faults. Unless `all`, only what limited it is.
-///
-/// # Errors
-/// What a run says; what was found before stays. [`Control::Stop`] of `go_on` ends it.
+/// quick; if that is none, nothing is asked, nor of a run with faults. Unless `all`, only what limited it is. If a run fails, what was found before stays.
 pub fn answer(
     into: &mut Answers,
     done: Done<'_>,
@@ -76,8 +72,7 @@ pub fn answer(
     go_on: &dyn Fn() -> Control,
 ) -> Result<(), RunError> {
     let Done { machine, workload, outcome } = done;
-    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
-    let most = if faulty { 0 } else { most.unwrap_or_else(|| what_if::unasked(workload, outcome)) };
+    let most = what_if::asked(workload, outcome, most);
     let Some(last) = explain::last(outcome).filter(|_| most > 0) else { return Ok(()) };
     if all && workload.bytes() <= MOST_BYTES && collectives.iter().next().is_none() {
         into.off = off(done, go_on)?;
@@ -85,7 +80,7 @@ pub fn answer(
         into.levers = levers(done, go_on)?;
         into.first = first_message(done, last, go_on)?;
     }
-    let repeat = |most| request(&workload.only_timing(most), collectives);
+    let repeat = |most| workload.only_timing(most).unwatched(collectives);
     into.limit = Some((last, what_if::measure(machine, &repeat, last, most, &mut || go_on())?));
     Ok(())
 }
@@ -96,7 +91,7 @@ fn first_message(
     go_on: &dyn Fn() -> Control,
 ) -> Result<Option<Message>, RunError> {
     let alone = Workload::timed(vec![workload.copies[last]], None).only_timing(BEGINNING);
-    let request = request(&alone, &CollectiveTimes::default())?;
+    let request = alone.unwatched(&CollectiveTimes::default())?;
     match explain::observe(&machine.machine, request, &mut |_| go_on()) {
         // One that is longer is not seen whole.
         Ok(observed) => Ok(observed.messages.into_iter().next().filter(|message| message.bytes < BEGINNING)),
@@ -105,21 +100,11 @@ fn first_message(
     }
 }
 
-/// A workload's request, whose bytes nobody looks at.
-///
-/// # Errors
-/// The workload has a payload that cannot be read.
-pub fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
-}
-
 /// A lever that a machine and a workload have.
 struct Try {
     name: String,
     what: String,
     how: Option<String>,
-    /// The machine that it makes.
     machine: Option<Resolved>,
     /// The change of the program, by name.
     program: Option<&'static str>,
@@ -142,7 +127,7 @@ fn length(workload: &Workload, outcome: &Outcome) -> Option<u64> {
 
 /// The same of a run without bytes.
 fn time(machine: &Resolved, workload: &Workload, go_on: &dyn Fn() -> Control) -> Result<Option<u64>, RunError> {
-    let request = request(workload, &CollectiveTimes::default())?;
+    let request = workload.unwatched(&CollectiveTimes::default())?;
     match system::run(&machine.machine, request, &mut |_| go_on()) {
         Err(RunError::Build(_)) => Ok(None),
         outcome => Ok(length(workload, &outcome?)),

@@ -23,7 +23,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Outcomes that are kept.
 const KEPT: usize = 64;
 
 /// An outcome, how much of it was simulated if it was to be sampled, and how long its collectives take.

@@ -2,8 +2,8 @@
 
 use crate::config::Layers;
 use crate::explore::candidate::copy;
-use crate::sim::{Control, Kernel, Order};
-use crate::system::{self, DataMode, Direction, Memory, Request};
+use crate::sim::Control;
+use crate::system::{self, Direction, Memory, Request};
 use std::sync::OnceLock;
 
 /// The version, and what the events of two short copies hash to. A change of timing that forgot the version shows in the second.
@@ -17,16 +17,8 @@ pub fn simulator() -> &'static str {
 
 fn events() -> Option<String> {
     let machine = Layers::new("h100-nvl-tdx").resolve().ok()?.machine;
-    let request = Request {
-        copies: [Direction::H2d, Direction::D2h].map(|way| copy(way, 20_000, Memory::Pinned)).into(),
-        program: Vec::new(),
-        data: DataMode::None,
-        seed: 0,
-        kernel: Kernel::Skip,
-        order: Order::Ascending,
-        injections: Vec::new(),
-        answers: false,
-    };
+    let copies = [Direction::H2d, Direction::D2h].map(|way| copy(way, 20_000, Memory::Pinned)).into();
+    let request = Request { copies, ..Request::none() };
     Some(system::run(&machine, request, &mut |_| Control::Continue).ok()?.event_digest)
 }
 

@@ -8,21 +8,18 @@ use crate::{
     system::{self, Busiest, Direction, Memory, Outcome, Request, RunError},
     units::Femtos,
     workload::{
-        Arrival, Copy, Workload, WorkloadStep,
+        Copy, Workload, WorkloadStep,
         collective::{CollectiveError, CollectiveTimes},
     },
 };
 use serde::Serialize;
 use thiserror::Error;
 
-/// What each machine does.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Work {
     Copies {
-        /// The host's end of the copies.
         host_memory: Memory,
-        /// Bytes of the copies.
         sizes_bytes: Vec<u64>,
         #[serde(skip)]
         copies: Vec<Copy>,
@@ -30,9 +27,7 @@ pub enum Work {
     Workload {
         /// Its file, or its name.
         workload: String,
-        /// What it says about itself.
         workload_summary: Option<String>,
-        /// Kernels that it starts.
         kernels: usize,
         /// What they last together by themselves, in ps.
         kernels_ps: u64,
@@ -66,7 +61,6 @@ impl Work {
         Self::Workload { workload, workload_summary, kernels, kernels_ps: length.picos(), job }
     }
 
-    /// What is run by itself.
     pub fn pieces(&self) -> Vec<Workload> {
         match self {
             Self::Copies { copies, .. } => copies.iter().map(|&copy| Workload::timed(vec![copy], None)).collect(),
@@ -74,7 +68,6 @@ impl Work {
         }
     }
 
-    /// Whether there are collectives in it.
     pub fn calls_collectives(&self) -> bool {
         matches!(self, Self::Workload { job, .. } if job.calls_collectives())
     }
@@ -104,7 +97,6 @@ pub enum CompareError {
         what: String,
         error: RunError,
     },
-    /// The collectives of a workload cannot be run.
     #[error("{what}: {error}")]
     Collective { what: String, error: CollectiveError },
     /// A copy did not arrive.
@@ -124,15 +116,9 @@ pub(super) fn unless_stopped<T>(result: Result<T, CompareError>) -> Result<Optio
     }
 }
 
-fn request((workload, most): (&Workload, u64), collectives: &CollectiveTimes) -> Result<Request, RunError> {
-    let workload = workload.only_timing(most);
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
-}
-
 /// Of a workload without collectives, copies of at most so many bytes.
 pub(super) fn short(workload: &Workload, most: u64) -> Result<Request, RunError> {
-    request((workload, most), &CollectiveTimes::default())
+    workload.only_timing(most).unwatched(&CollectiveTimes::default())
 }
 
 /// Runs a workload, whose copies must all arrive; with it how long its collectives take.
@@ -159,14 +145,13 @@ pub(super) fn run_workload(
     }
 }
 
-/// The outcome of a workload, simulated or sampled.
 fn outcome_of(
     (machine, workload, sample): (&MachineSpec, &Workload, Option<Sample>),
     collectives: &CollectiveTimes,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<(Outcome, Option<Sampled>), RunError> {
     let Some(sample) = sample else {
-        let request = Request { answers: true, ..request((workload, u64::MAX), collectives)? };
+        let request = Request { answers: true, ..workload.only_timing(u64::MAX).unwatched(collectives)? };
         return Ok((system::run(machine, request, &mut |_| observer())?, None));
     };
     let asked = Asked { machine, workload, collectives, sample, threads: 1 };

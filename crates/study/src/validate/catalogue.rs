@@ -62,11 +62,9 @@ pub struct Dataset {
     pub points: Vec<(Point, Class)>,
     /// Which parameters were chosen with the informed points in view.
     pub seen: Vec<Seen>,
-    /// Rows that the model does not cover.
     pub left_out: Vec<LeftOut>,
 }
 
-/// All built-in data sets.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// The machine that stands for each platform.
@@ -116,7 +114,6 @@ pub fn layers(machine: &str) -> Layers {
 }
 
 impl Catalogue {
-    /// Reads what is built in.
     pub fn shipped() -> Result<Self, Refusal> {
         let index: Index = DOCUMENT.read("datasets.toml", INDEX)?;
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;

@@ -23,13 +23,10 @@ pub fn table(predictions: &[Predicted]) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
-/// Why predictions and measurements do not join.
 #[derive(Debug, Error)]
 pub enum JoinError {
-    /// The measurements are of something else.
     #[error("{file} is a table of {kind}, and predictions are of {predicted}")]
     Kind { file: String, kind: &'static str, predicted: &'static str },
-    /// Some rows have no partner.
     #[error("predictions and measurements do not match, and nothing was scored:\n{0}")]
     Rows(Rows),
 }

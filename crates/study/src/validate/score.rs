@@ -7,7 +7,6 @@ use super::{
 };
 use serde::Serialize;
 
-/// A point with its simulated figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scored {
     pub label: String,
@@ -46,11 +45,8 @@ pub struct DatasetScore {
     pub points_held_out: usize,
     /// Rows that the model does not cover.
     pub rows_left_out: usize,
-    /// Mean absolute percentage error.
     pub mape_percent: Option<f64>,
-    /// Mean signed percentage error.
     pub bias_percent: Option<f64>,
-    /// Magnitude of the worst error.
     pub worst_percent: Option<f64>,
     pub worst_point: Option<String>,
     /// The same over the points that parameters were fitted to.

@@ -40,7 +40,6 @@ impl Energy {
     }
 }
 
-/// The energy of a run on its machine.
 pub fn energy(seen: &Seen<'_>, machine: &MachineSpec) -> Energy {
     let bytes = |way: Direction| {
         let copies = seen.copies.iter().filter(|copy| copy.direction == way);

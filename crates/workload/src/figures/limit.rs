@@ -9,13 +9,11 @@ use std::collections::BTreeMap;
 pub struct Gain {
     pub parameter: String,
     pub value: String,
-    /// What it was relaxed to.
     pub relaxed_to: String,
     /// How much faster the copy then was, in percent.
     pub gain_percent: f64,
 }
 
-/// What limited a copy.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LimitedBy {
     /// The parameters that gain most alone, the best first: as many as were asked for, those that gain enough.
@@ -28,7 +26,6 @@ pub struct LimitedBy {
     pub physics: Option<Gain>,
     /// Bytes of the copy that were asked about.
     pub bytes: u64,
-    /// Runs that it took.
     pub runs: u32,
     /// Whether runs were used up before all candidates had been tried or bounded: another may gain more.
     pub cut_short: bool,

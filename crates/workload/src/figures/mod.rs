@@ -53,7 +53,6 @@ impl Figure {
         matches!(self.of, Of::Estimate(_) | Of::Beside(..))
     }
 
-    /// Whether tables have its least and its most.
     pub const fn has_ends(&self) -> bool {
         self.ends_behind() || matches!(self.of, Of::Between(_))
     }
@@ -108,7 +107,6 @@ pub struct Row {
     /// Who was busiest; none without copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_parts: Option<Busiest>,
-    /// What limited it, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by_parts: Option<LimitedBy>,
     /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
@@ -167,12 +165,10 @@ impl Row {
         values
     }
 
-    /// A figure of what ran.
     pub fn get(&self, figure: &Figure) -> &Value {
         self.cells.figure(figure)
     }
 
-    /// The same, if it is a number.
     pub fn number(&self, figure: &Figure) -> Option<f64> {
         self.get(figure).number()
     }

@@ -27,7 +27,6 @@ pub struct Price {
     pub area: Option<Interval>,
     /// Energy on the GPU per byte to it and from it, pJ.
     pub energies: Option<[Interval; 2]>,
-    /// SMs that seal and open.
     pub sms_used: Option<u32>,
     /// Room for plaintext that waits for its verdict, of all PCEs.
     pub quarantine_capacity_bytes: u64,
@@ -39,7 +38,6 @@ pub struct Price {
     pub storage_flip_flop_kge: f64,
     /// The quarantine of all PCEs as SRAM, middle of the assumed range.
     pub quarantine_sram_kge: f64,
-    /// Why a figure is missing.
     pub missing: Option<String>,
     /// What lies outside of the range that a figure was made for.
     pub notes: Vec<String>,
@@ -68,7 +66,6 @@ impl Engines {
     }
 }
 
-/// The cost of a machine's design.
 pub fn price(machine: &MachineSpec) -> Price {
     let mut price = storage(machine);
     let timing = machine.timing();
@@ -206,7 +203,6 @@ fn storage(machine: &MachineSpec) -> Price {
     }
 }
 
-/// Bits of a message's tag.
 pub(super) fn tag_bits(machine: &MachineSpec) -> u32 {
     8 * machine.sealing().model().tag_bytes() as u32
 }

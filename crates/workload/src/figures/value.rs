@@ -3,7 +3,6 @@
 use crate::units::Femtos;
 use serde::{Deserialize, Serialize};
 
-/// A value in a table.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {

@@ -17,28 +17,21 @@ crate::units::named! {
     pub enum Cause {
         /// One session for each GPU: copies wait for each other.
         LostOverlap = "lost overlap: copies of a GPU share one cipher",
-        /// Copies hold the host until they are done.
         Synchrony = "synchrony: copies hold the host until they are done",
-        /// The CPU seals and opens.
         Cipher = "cipher: the CPU seals and opens",
-        /// Memory that copies pass on the host.
         Staging = "staging: memory that sealed copies pass",
         /// Submission of copies, and the notice that they are done.
         CopySubmission = "submission and completion of copies",
-        /// Tags: fetched, computed, compared.
         Authentication = "authentication: tags fetched and checked",
         /// The link and the copy engine as confidential computing has them.
         Link = "link and copy engine with CC",
         /// What simulated copies take longer than those of the trace, without confidential computing.
         CopyModel = "model: simulated copies against those of the trace, off",
-        /// Collectives of several GPUs.
         Collectives = "collectives: what their hops take longer",
-        /// Launches of kernels and fills.
         Launches = "launches and fills",
         /// Waits for the GPU, in addition to what they wait for.
         Waits = "waits: completions take longer to be seen",
         OtherCalls = "other calls",
-        /// Creation of the context.
         Context = "creation of the context",
     }
 }

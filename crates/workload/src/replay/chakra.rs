@@ -24,7 +24,6 @@ use std::{
 /// What host time between two calls is called.
 const BETWEEN: &str = "host time";
 
-/// Writes a replay of a trace's job.
 pub fn write_chakra(trace: &Trace, job: &Job, played: &Played, out: &mut dyn Write) -> io::Result<()> {
     write_chakra_head(out)?;
     let mut writer = Writer {
@@ -46,11 +45,9 @@ struct Writer<'a> {
     job: &'a Job,
     played: &'a Played,
     out: &'a mut dyn Write,
-    /// Number of the last node.
     last: u64,
     /// The last node of each thread, and its end.
     threads: Vec<Option<(u64, Ns)>>,
-    /// The last node of each stream.
     streams: Vec<Option<u64>>,
     /// The node of each operation; 0: it has none yet.
     ops: Vec<u64>,

@@ -37,7 +37,6 @@ pub(super) struct Longer {
     pub kept: u64,
 }
 
-/// The same machine with nothing protected.
 fn unprotected(machine: &MachineSpec) -> MachineSpec {
     let fabric = machine.fabric.clone().map(|fabric| FabricSpec { mode: FabricMode::Plain, ..fabric });
     MachineSpec { confidential_computing: false, fabric, ..machine.clone() }
@@ -57,9 +56,6 @@ fn dependence(machine: &MachineSpec, digest: &str) -> String {
 
 impl Collectives {
     /// How much longer the collectives of a job take on the machine.
-    ///
-    /// # Errors
-    /// [`ReplayError`] if a simulation fails, or `go_on` says to stop.
     pub fn of(&self, job: &Job, machine: &Resolved, simulator: Simulator<'_>) -> Result<Longer, ReplayError> {
         let calls = job.ops.iter().enumerate().filter_map(|(place, op)| match op.work {
             Work::Collective(call) => Some((place, call)),

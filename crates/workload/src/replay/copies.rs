@@ -86,7 +86,6 @@ pub struct Pieces {
 }
 
 impl CopyTime {
-    /// Duration of the call.
     pub const fn call(&self) -> Ns {
         self.before.saturating_add(self.span).saturating_add(self.after)
     }
@@ -131,12 +130,10 @@ struct Measured {
 /// Times of copies that were simulated, so that none is simulated twice.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// By machine, and by copy.
     copies: Mutex<BTreeMap<String, BTreeMap<CopyKey, Measured>>>,
     /// Of copies on machines where they depend on those before them.
     pub(super) histories: Histories,
     pub(super) calls: Probed,
-    /// How far simulations are.
     pub(super) far: Far,
     pub(super) collectives: Collectives,
 }
@@ -181,14 +178,10 @@ pub struct Simulator<'a> {
     pub known: &'a Known,
     /// How much of each copy is simulated, if not all.
     pub sample: Option<Sample>,
-    /// Which end of the intervals is played.
     pub end: End,
 }
 
 /// What copies take on a machine, which its name identifies, in their order; those that are alike share one simulation.
-///
-/// # Errors
-/// [`ReplayError`] if the machine cannot make one, or `go_on` says to stop.
 pub fn times(
     (name, machine): (&str, &MachineSpec),
     keys: &Sparse<CopyKey>,

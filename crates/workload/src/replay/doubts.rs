@@ -45,9 +45,6 @@ const DOUBTS: [Doubt; 5] = [
 ];
 
 /// What the program would take if it were otherwise, in sentences, where that differs by 3 % or more.
-///
-/// # Errors
-/// [`ReplayError`] if the machine cannot make a copy, or somebody says to stop.
 pub fn doubts(
     question: &Question<'_>,
     machine: &Resolved,

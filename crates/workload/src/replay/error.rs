@@ -6,30 +6,24 @@ use thiserror::Error;
 /// Kernels of a workload file that are replayed at most.
 pub(super) const MOST_KERNELS: u64 = 1 << 24;
 
-/// Why a job cannot be played.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// The machine has no table of calls.
     #[error("{machine} has no table `calls`, which says what calls of the runtime cost")]
     NoCalls { machine: String },
     /// A setting that stands for a cause makes no machine.
     #[error(transparent)]
     Config(#[from] Box<Refusal>),
-    /// A copy could not be simulated.
     #[error(transparent)]
     Run(Box<RunError>),
-    /// A collective cannot be simulated.
     #[error(transparent)]
     Collective(Box<CollectiveError>),
     /// A workload has collectives, whose hosts wait for each other.
     #[error("a workload with collectives cannot be replayed: `sealsim run --workload` plays it")]
     Written,
-    /// A workload has more kernels than are played.
     #[error(
         "the workload launches {kernels} kernels: at most {MOST_KERNELS} are replayed, and `sealsim run --workload` takes a graph as one"
     )]
     Kernels { kernels: u64 },
-    /// A copy was not delivered.
     #[error("the machine did not deliver a copy of {bytes} bytes")]
     Lost { bytes: u64 },
 }
@@ -43,7 +37,6 @@ impl ReplayError {
         Self::Lost { bytes }
     }
 
-    /// Whether somebody asked to stop.
     pub fn is_stopped(&self) -> bool {
         let Self::Run(error) = self else { return false };
         matches!(**error, RunError::Simulation(SimulationError::Stopped { .. }))

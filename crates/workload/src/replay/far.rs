@@ -7,7 +7,6 @@ pub(super) const LONG: u64 = 64 << 20;
 /// A part of it is then simulated first, to say how long all of it will be.
 pub(super) const PILOT: u64 = 64;
 
-/// How far simulations are.
 #[derive(Debug, Default)]
 pub(super) struct Far {
     watched: AtomicBool,

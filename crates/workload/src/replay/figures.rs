@@ -18,13 +18,11 @@ pub struct Answer {
     pub mates: Vec<Played>,
     /// Collectives that did not wait for all of their ranks.
     pub early: usize,
-    /// Copies simulated and shared.
     pub counts: Counts,
     /// Collectives that keep their length, as the machine has no fabric for them.
     pub collectives_kept: u64,
 }
 
-/// Device time of copies by direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct DeviceCopies {
     pub h2d: Ns,
@@ -38,9 +36,7 @@ pub struct HostCallFigures {
     /// As in the trace.
     pub name: String,
     pub count: u64,
-    /// Time in all of them.
     pub total_ns: Ns,
-    /// Time in the first.
     pub first_ns: Ns,
 }
 
@@ -52,7 +48,6 @@ pub struct Figures {
     pub end_ns: Option<Ns>,
     /// From the first call to the end of the last operation or call; none likewise.
     pub total_ns: Option<Ns>,
-    /// Device time of copies.
     pub device_copy_ns: Option<DeviceCopies>,
     /// Time in calls, over all threads.
     pub host_call_ns: Option<Ns>,
@@ -62,7 +57,6 @@ pub struct Figures {
     pub gpu_idle_ns: Option<Ns>,
     /// `end_ns` over that of the replay without confidential computing; none where it is not given.
     pub slowdown_over_off: Option<f64>,
-    /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
     /// Collectives that keep their length, as the machine has no fabric for as many GPUs.
     pub collectives_kept: u64,
@@ -157,7 +151,6 @@ pub struct Operation {
     pub name: String,
     /// What it had the device do, if anything.
     pub operation: Option<String>,
-    /// Bytes of its copies.
     pub bytes: Option<u64>,
     /// Where the trace has it.
     pub place: String,

@@ -15,8 +15,8 @@ use super::{
 use crate::{
     config::MachineSpec,
     sampling::{self, Asked, Sampled, Unit},
-    system::{self, CopyOutcome, Outcome, Request, RunError},
-    workload::{Arrival, Workload, collective::CollectiveTimes},
+    system::{self, CopyOutcome, Outcome, RunError},
+    workload::{Workload, collective::CollectiveTimes},
 };
 use std::{
     collections::BTreeMap,
@@ -33,7 +33,6 @@ struct Told {
     times: Arc<Measured>,
 }
 
-/// Results of simulations, by machine.
 #[derive(Debug, Default)]
 pub(super) struct Histories {
     told: Mutex<BTreeMap<String, Vec<Told>>>,
@@ -48,9 +47,6 @@ impl Histories {
     }
 
     /// What the copies of a job take on a machine, which its name identifies.
-    ///
-    /// # Errors
-    /// [`ReplayError`] if the machine cannot make one, or somebody says to stop.
     pub fn of(
         &self,
         (name, machine): (&str, &MachineSpec),
@@ -136,9 +132,9 @@ fn run(
     simulator: Simulator<'_>,
 ) -> Result<(Outcome, Sampled), RunError> {
     let (far, bytes) = (&simulator.known.far, stretch.bytes());
+    let none = CollectiveTimes::default();
     if let Some(sample) = simulator.sample {
         let _all = far.begin(bytes, None);
-        let none = CollectiveTimes::default();
         let asked = Asked { machine, workload, collectives: &none, sample, threads: simulator.threads };
         return sampling::time(asked, simulator.go_on);
     }
@@ -148,15 +144,9 @@ fn run(
         work.is_at(ns(now));
         (simulator.go_on)()
     };
-    let outcome = system::run(machine, request(workload)?, &mut observer)?;
+    let outcome = system::run(machine, workload.unwatched(&none)?, &mut observer)?;
     let sampled = Sampled::all(workload, &outcome);
     Ok((outcome, sampled))
-}
-
-fn request(workload: &Workload) -> Result<Request, RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    let request = workload.request(&arrivals, &CollectiveTimes::default());
-    request.map_err(|error| RunError::Payload(error.to_string()))
 }
 
 /// How many nanoseconds a stretch of many copies will have taken, going by its beginning.
@@ -166,7 +156,8 @@ fn expected(machine: &MachineSpec, stretch: &Sequence, simulator: Simulator<'_>)
     if bytes == 0 {
         return Ok(None);
     }
-    let outcome = system::run(machine, request(&first.workload())?, &mut |_| (simulator.go_on)())?;
+    let request = first.workload().unwatched(&CollectiveTimes::default())?;
+    let outcome = system::run(machine, request, &mut |_| (simulator.go_on)())?;
     let time = u128::from(ns(outcome.end)) * u128::from(stretch.bytes()) / u128::from(bytes);
     Ok(Some(u64::try_from(time).unwrap_or(u64::MAX)))
 }

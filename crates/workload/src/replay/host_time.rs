@@ -28,7 +28,6 @@ pub enum StepTimeError {
     /// The profiler would have made them shorter.
     #[error("a step takes {:.3} ms in the profile, which has its profiler's time as well", *.0 as f64 / 1e6)]
     Longer(Ns),
-    /// Without any time of the host.
     #[error("with no time of the host at all a step would take {:.3} ms", *.0 as f64 / 1e6)]
     Shorter(Ns),
     #[error(transparent)]

@@ -11,18 +11,14 @@ use crate::workload::{Copy, MAX_FILE, MAX_KERNELS, MAX_STEPS, WorkloadStep, dire
 use std::fmt::Write;
 use thiserror::Error;
 
-/// Most copies of a workload.
 const MOST_COPIES: usize = crate::host::map::MAX_COPIES;
-/// Most streams of a workload.
 const MOST_STREAMS: usize = crate::host::map::MAX_STREAMS as usize;
 
-/// Why a job is no workload.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("the job has {count} {what}, and a workload takes {most}")]
 pub struct ImportError {
     pub count: usize,
     pub what: &'static str,
-    /// How many may be.
     pub most: usize,
 }
 

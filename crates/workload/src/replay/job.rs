@@ -47,10 +47,8 @@ const MADE_UP: Ns = 6_200;
 /// All of the host's time, in millionths.
 pub const WHOLE: u32 = 1_000_000;
 
-/// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// A copy between host and device.
     Copy {
         way: Way,
         bytes: u64,
@@ -74,7 +72,6 @@ pub struct KernelScale {
     pub factor: f64,
 }
 
-/// Why a text is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{0}`: a factor is a number above 0 and at most 1000, as 0.6, or name=0.6 for kernels whose names contain `name`"
@@ -92,7 +89,6 @@ impl FromStr for KernelScale {
     }
 }
 
-/// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     H2d,
@@ -109,7 +105,6 @@ impl Way {
     }
 }
 
-/// What decided when an operation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bind {
     Call,
@@ -119,7 +114,6 @@ pub enum Bind {
     Op(u32, u16),
 }
 
-/// An operation of the GPU.
 #[derive(Debug, Clone)]
 pub struct Op {
     pub work: Work,
@@ -143,7 +137,6 @@ pub struct Op {
 /// What an operation waited for, apart from it: a change of the program changes this of a million operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound {
-    /// What decided when it began.
     pub by: Bind,
     /// Later by one: zero is where none is.
     before: Option<NonZeroU64>,
@@ -216,7 +209,6 @@ impl Session {
     }
 }
 
-/// A call of the runtime.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub name: u32,
@@ -226,7 +218,6 @@ pub struct Call {
     pub start: Ns,
     /// Duration in the trace.
     pub duration: Ns,
-    /// Whether it returned an error.
     pub failed: bool,
     /// Its number in the trace, from 1; if it has none it stands for the unknown thread that submitted an operation.
     pub number: Option<NonZeroU32>,
@@ -240,7 +231,6 @@ impl Call {
         self.start.saturating_add(self.duration)
     }
 
-    /// Whether the trace has it.
     pub const fn traced(&self) -> bool {
         self.number.is_some()
     }
@@ -280,7 +270,6 @@ pub struct Job {
     pub profiled: bool,
     /// The steps that a reader wants to know of, if not the whole.
     pub steps: Option<Steps>,
-    /// Which calls create a context.
     pub beginning: Beginning,
     /// What was taken for the beginning, in a sentence.
     pub begun: String,
@@ -358,7 +347,6 @@ impl Job {
         self.takes.get(place as usize).unwrap_or(self.ops[place as usize].duration)
     }
 
-    /// The device that an operation is on.
     pub fn device(&self, op: &Op) -> u32 {
         self.device_of.get(op.stream as usize).copied().unwrap_or(0)
     }
@@ -506,7 +494,6 @@ fn fold(calls: &mut Vec<Call>) {
     calls.truncate(kept);
 }
 
-/// What an operation does.
 fn work(trace: &Trace, op: &DeviceOp) -> Work {
     let DeviceKind::Copy { bytes, source, target, .. } = op.kind else {
         return match op.kind {
@@ -579,9 +566,6 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         places: Arc::new(trace.calls.iter().map(|call| call.place).collect()),
         bound: vec![Bound::new(Bind::Call, None); ops.len()],
         ops: Arc::new(ops),
-        takes: Sparse::default(),
-        ends: Arc::default(),
-        in_stream: Vec::new(),
         streams: streams.len(),
         device_of,
         devices: devices.len(),
@@ -590,19 +574,10 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         first_step: trace.first_step,
         marks: trace.marks.clone(),
         profiled: trace.format.is_some(),
-        steps: None,
-        beginning: Beginning::default(),
-        begun: String::new(),
-        scaled: false,
         host_ppm: WHOLE,
-        session: Session::default(),
-        cautions: Vec::new(),
-        no_slowdown: false,
         on_host,
-        waited: HashMap::new(),
-        after: HashMap::new(),
-        at_once: 0,
         assumed,
+        ..Job::default()
     }
 }
 

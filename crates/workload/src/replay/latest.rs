@@ -10,7 +10,6 @@ pub(super) struct Both {
 }
 
 impl Both {
-    /// The later of each.
     pub fn join(&mut self, other: Self) {
         self.played = self.played.max(other.played);
         self.traced = self.traced.max(other.traced);

@@ -33,7 +33,6 @@ type Key = (Arc<str>, Option<Arc<str>>, Option<u32>, Option<u64>, Option<u64>, u
 /// A rank beside others, in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankFigures {
-    /// Path of its profile.
     pub file: String,
     /// Its number, if the profile says so.
     pub rank: Option<u32>,
@@ -190,7 +189,6 @@ impl Hall {
         self.takes = Some(self.takes.map_or(takes, |known| known.min(takes)));
     }
 
-    /// When it ends, if that is known.
     pub fn ends(&self) -> Option<Ns> {
         (self.missing == 0 || self.early).then(|| self.begins.saturating_add(self.takes.unwrap_or(0)))
     }

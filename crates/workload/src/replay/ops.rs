@@ -23,7 +23,6 @@ impl Ops {
         Self(Held::Few(1, [place]))
     }
 
-    /// Adds one at the end.
     pub fn push(&mut self, place: u32) {
         match &mut self.0 {
             Held::Many(all) => all.push(place),

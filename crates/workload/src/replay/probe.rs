@@ -59,9 +59,6 @@ pub(super) struct Probed(Mutex<BTreeMap<String, Calls>>);
 
 impl Probed {
     /// What they cost on a machine, which its name identifies.
-    ///
-    /// # Errors
-    /// [`ReplayError`] if the machine cannot run the program, or somebody says to stop.
     pub fn of(&self, name: &str, machine: &MachineSpec, go_on: &dyn Fn() -> Control) -> Result<Calls, ReplayError> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(calls) = lock().get(name) {
@@ -73,7 +70,6 @@ impl Probed {
     }
 }
 
-/// Runs the program.
 fn probe(machine: &MachineSpec, go_on: &dyn Fn() -> Control) -> Result<Calls, ReplayError> {
     let mut request = Request::h2d(1).without_data();
     let step = |stream, operation| Step { gpu: 0, stream, operation };

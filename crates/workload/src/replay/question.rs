@@ -34,7 +34,6 @@ pub struct Question<'a> {
     pub simulator: Simulator<'a>,
     /// What it is compared with.
     pub baseline: Baseline,
-    /// Other ranks of the same program.
     pub mates: Vec<Question<'a>>,
     /// What it has in common with these.
     pub node: Node,
@@ -50,7 +49,6 @@ pub enum Baseline {
     Machine,
 }
 
-/// How long copies take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Copies {
     Traced,

@@ -33,18 +33,14 @@ pub struct Causes {
     pub copies: bool,
     pub collectives: bool,
     pub launches: bool,
-    /// Waits for the GPU.
     pub waits: bool,
     pub calls: bool,
-    /// Creation of the context.
     pub context: bool,
 }
 
-/// The costs of a replay.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub calls: CallsSpec,
-    /// Whether confidential computing is on.
     pub secure: bool,
     /// Whether copies take what they take when simulated.
     pub simulated: bool,
@@ -58,7 +54,6 @@ pub struct Rules {
     pub(super) sealed_completion: Ns,
     /// From the end of an operation to when the host can know of it.
     pub(super) notice: Ns,
-    /// What sealing a push takes.
     pub(super) sealed_push: Ns,
     /// How much sooner than a kernel a copy begins behind what its stream had done.
     pub sooner: Ns,
@@ -143,7 +138,6 @@ impl Rules {
         self.secure && !freed
     }
 
-    /// Whether copies take what they take when simulated.
     pub(super) const fn simulates(&self) -> bool {
         self.simulated && !self.free.copies
     }
@@ -158,7 +152,6 @@ impl Rules {
         law(asked, Knobs { secure: self.secure, pageable_upload: self.pageable_upload })
     }
 
-    /// Whether launches cost more.
     pub(super) const fn slow_launches(&self) -> bool {
         self.on(self.free.launches)
     }
@@ -257,7 +250,6 @@ impl Rules {
         ns(self.calls.launch.next).saturating_add(if self.slow_launches() { self.sealed_push } else { 0 })
     }
 
-    /// How long a fill's call takes.
     pub(super) fn memset(&self, off: Ns) -> Ns {
         if self.slow_launches() { cost(self.calls.memset, off) } else { off }
     }

@@ -56,7 +56,6 @@ impl Sequence {
         self.steps.iter().map(move |step| (step, if is_copy(step) { copies.next() } else { None }))
     }
 
-    /// Bytes of its copies.
     pub fn bytes(&self) -> u64 {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }
@@ -102,7 +101,6 @@ pub(super) fn sequences(
     cutter.done
 }
 
-/// Cuts a job into stretches.
 #[derive(Default)]
 struct Cutter {
     awaited: HashSet<u32>,

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 
 /// Threads that have a row: those that are in calls for longest.
 const THREADS: usize = 4;
-/// GPUs that have rows.
 const GPUS: u32 = 4;
 
 /// What is done in a span.
@@ -32,9 +31,7 @@ pub enum Mark {
     OtherCalls,
     /// The GPU runs kernels, collectives among them.
     Kernels,
-    /// A copy from the host.
     H2d,
-    /// A copy to the host.
     D2h,
     /// Fills, and copies that stay on GPUs.
     OtherWork,
@@ -85,7 +82,6 @@ pub struct Row {
 pub struct Timeline {
     /// Threads, then GPUs. All replays of a job have the same.
     pub rows: Vec<Row>,
-    /// End of the last operation.
     pub end: Ns,
 }
 

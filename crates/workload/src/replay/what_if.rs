@@ -63,7 +63,6 @@ pub struct WhatIf {
     pub what: String,
     /// How the program was changed.
     pub how: String,
-    /// Calls that are changed.
     pub calls: usize,
     /// Time of all steps that are looked at, or from the first operation to the last, with confidential computing, changed.
     pub ns: Ns,
@@ -202,14 +201,12 @@ fn parts_of(names: &str) -> impl Iterator<Item = &'static (&'static str, &'stati
     names.split('+').filter_map(|part| CHANGES.iter().find(|(name, ..)| *name == known_as(part)))
 }
 
-/// A rank whose program is changed.
 struct Changed {
     job: Job,
     keys: Sparse<CopyKey>,
     /// Another machine that it is on.
     on: Option<Resolved>,
     how: Vec<String>,
-    /// Calls that are changed.
     calls: usize,
 }
 
@@ -445,7 +442,6 @@ fn longer_messages(machine: &Resolved) -> Vec<String> {
     of_kind.concat()
 }
 
-/// A piece of advice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// What would be changed: the same in replays that differ in figures alone.

@@ -274,7 +274,6 @@ impl<'a> Writer<'a> {
         (number, start_ns.saturating_add(duration_ns))
     }
 
-    /// Submits an operation of a call.
     fn op(
         &mut self,
         (gpu, stream): (usize, &'a str),
@@ -484,25 +483,18 @@ impl<'a> Writer<'a> {
         calls.sort_by_key(|call| call.start_ns);
         let used = (device.len() + calls.len() + self.synchronizations.len()) as u64;
         Trace {
-            format: None,
             names: names.into_iter().map(|(name, _)| name.into()).collect(),
             device,
             calls,
             synchronizations: self.synchronizations,
-            dependencies: Vec::new(),
             threads: self.threads,
-            rank: None,
-            gpu: None,
-            first_step: None,
-            marks: Vec::new(),
             events: Events { all: used, used, left_out: Vec::new() },
             on_host,
-            assumed: Vec::new(),
+            ..Trace::default()
         }
     }
 }
 
-/// Operations that a step submits.
 const fn operations(step: &WorkloadStep) -> u32 {
     match step {
         WorkloadStep::Copy { .. } | WorkloadStep::Kernel { .. } | WorkloadStep::Network { .. } => 1,

@@ -17,7 +17,6 @@ pub enum Sample {
 /// Fewest messages or turns: six lengths are made of them.
 pub const FEWEST: u64 = 32;
 
-/// A text that is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{text}` is neither `auto` nor a number of messages of at least {FEWEST}")]
 pub struct SampleError {

@@ -38,7 +38,6 @@ pub struct Sampled {
     /// Simulated, in all runs together.
     pub simulated: u64,
     pub of: u64,
-    /// How many runs it were.
     pub runs: usize,
     /// The least of each figure.
     pub low: Outcome,

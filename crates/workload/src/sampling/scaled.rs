@@ -24,7 +24,6 @@ pub struct Scaled {
     pub high: u64,
     /// Length that was measured, in all runs together.
     pub simulated: u64,
-    /// How many runs it were.
     pub runs: usize,
 }
 

@@ -3,7 +3,7 @@
 use super::parts::{Part, What};
 use crate::{
     system::{Pages, Request, RunError},
-    workload::{Arrival, Copy, Workload, WorkloadStep, collective::CollectiveTimes},
+    workload::{Copy, Workload, WorkloadStep, collective::CollectiveTimes},
 };
 use std::collections::HashSet;
 
@@ -62,9 +62,7 @@ impl Short {
 
     /// What to ask of the machine.
     pub fn request(&self, collectives: &CollectiveTimes) -> Result<Request, RunError> {
-        let arrivals: Vec<_> = self.workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-        let request = self.workload.request(&arrivals, collectives);
-        let mut request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+        let mut request = self.workload.unwatched(collectives)?;
         request.copies.iter_mut().zip(&self.buffers).for_each(|(copy, buffer)| copy.buffer_bytes = *buffer);
         Ok(request)
     }

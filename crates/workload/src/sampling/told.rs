@@ -14,7 +14,6 @@ pub struct Told {
     /// Simulated, in all runs together.
     pub simulated: u64,
     pub of: u64,
-    /// How many runs it were.
     pub runs: usize,
     /// The least that the time of the run may be, in ps.
     pub low: u64,

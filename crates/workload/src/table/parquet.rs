@@ -11,7 +11,6 @@ use std::{io::BufWriter, sync::Arc};
 /// Rows of one group, which are all that a writer holds.
 const GROUP: usize = 1024;
 
-/// Writes a Parquet file row by row.
 pub struct ParquetWriter {
     file: SerializedFileWriter<BufWriter<WholeFile>>,
     /// By column: whether it is of numbers, else of texts.

@@ -35,31 +35,23 @@ pub struct CopyArgument {
     pub gpu: usize,
     pub direction: Direction,
     pub bytes: Option<u64>,
-    /// Kind of host memory.
     pub memory: Memory,
 }
 
-/// Why a text is not a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CopyError {
-    /// `gpu` without a number.
     #[error("`{text}` is no GPU: they are counted from 0, for example gpu1:h2d:64MiB")]
     Gpu { text: String },
-    /// The first part is no direction.
     #[error("`{text}` is no direction: use h2d, d2h or d2d, for example h2d:64MiB")]
     Direction { text: String },
-    /// The second part is no size.
     #[error("the size `{text}`: {reason}; write for example 64MiB, or a bare number of bytes")]
     Size { text: String, reason: String },
     #[error("a copy of 0 bytes: give it at least one")]
     Empty,
-    /// More than can be simulated.
     #[error("the size `{text}` is more than {}, the largest copy", Bytes(MAX_BYTES))]
     TooLarge { text: String },
-    /// The third part is no kind of memory.
     #[error("`{text}` is no kind of host memory: use pinned or pageable, for example h2d:64MiB:pageable")]
     Memory { text: String },
-    /// A kind of host memory for a copy that touches none.
     #[error(
         "`{text}`: a d2d copy stays within the device and uses no host memory; leave it out, for example d2d:64KiB"
     )]
@@ -106,7 +98,6 @@ fn read_direction(text: &str) -> Result<Direction, CopyError> {
         .ok_or_else(|| CopyError::Direction { text: text.to_owned() })
 }
 
-/// Reads a kind of host memory.
 pub fn read_memory(text: &str) -> Result<Memory, CopyError> {
     let known = [Memory::Pinned, Memory::Pageable];
     known.into_iter().find(|one| memory_name(*one) == text).ok_or_else(|| CopyError::Memory { text: text.to_owned() })

@@ -7,7 +7,6 @@ use std::{io, ops::Range, path::Path};
 
 /// Bytes after which a run of neighbours is written.
 const RUN: usize = 1 << 20;
-/// Runs that grow at once.
 const RUNS: usize = 16;
 
 #[derive(Debug)]
@@ -74,10 +73,7 @@ impl OutputFile {
         Ok(run.bytes)
     }
 
-    /// Puts the file in its place.
-    ///
-    /// # Errors
-    /// If what is left cannot be written or the file not be renamed. The target is then as it was.
+    /// Puts the file in its place. If that fails, the target stays as it was.
     pub fn keep(mut self) -> io::Result<()> {
         for run in std::mem::take(&mut self.runs) {
             self.file.write_at(run.offset, &run.bytes)?;

@@ -28,7 +28,6 @@ struct Window {
 }
 
 impl FileSource {
-    /// Opens the file at `path`.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { path: path.to_owned(), file: File::open(path)?, windows: Vec::new() })
     }

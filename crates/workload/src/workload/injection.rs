@@ -34,16 +34,12 @@ const KINDS: [FaultKind; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectionArgument(pub Injection);
 
-/// Why a text is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectionError {
-    /// There is no kind, or no place.
     #[error("`{text}` names no fault point: write PLACE.KIND, for example link.h2d.flip (`sealsim list --faults`)")]
     NoKind { text: String },
-    /// The last word is no kind.
     #[error("`{kind}` in `{text}` is no kind of fault: use one of {}", kinds())]
     Kind { text: String, kind: String },
-    /// What follows the colon is no count.
     #[error(
         "`{transfer}` after `:` is no count of transfers: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
     )]
@@ -51,10 +47,8 @@ pub enum InjectionError {
     /// A selector's value is invalid.
     #[error("`{selector}`: {expected}")]
     Value { selector: String, expected: &'static str },
-    /// What follows the `@` is no time.
     #[error("`{time}` after `@` is no time: write for example {point}@12us")]
     Time { time: String, point: String },
-    /// Two selectors of one thing.
     #[error("`{text}` says twice {what}: a fault strikes once, at one bit")]
     Twice { text: String, what: &'static str },
 }

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     config::MachineSpec,
     host::map,
-    sim::{Control, Injection, Kernel, Order},
-    system::{CopyRequest, DataMode, Direction, Generator, Pages, PayloadSource, Request},
+    sim::{Control, Injection, Kernel},
+    system::{CopyRequest, DataMode, Direction, Generator, Pages, PayloadSource, Request, RunError},
     units::{Bytes, Femtos},
 };
 use sha2::{Digest, Sha256};
@@ -35,16 +35,13 @@ pub struct Workload {
     pub injections: Vec<Injection>,
 }
 
-/// Copies that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WorkloadError {
-    /// No size, and no payload to take it from.
     #[error("copy {number} has no size: write for example h2d:64MiB, or give a file with --payload")]
     NoSize {
         /// Which, from 1.
         number: usize,
     },
-    /// More than the payload holds.
     #[error(
         "copy {number} asks for {bytes} bytes, but payload {path} holds {size}: ask for at most these, or leave out the size"
     )]
@@ -55,18 +52,14 @@ pub enum WorkloadError {
         path: String,
         size: u64,
     },
-    /// A payload without bytes.
     #[error("payload {path} is empty: there is nothing to copy")]
     EmptyPayload { path: String },
-    /// More copies than a stream takes.
     #[error("{count} copies: a run takes at most {}", map::MAX_COPIES)]
     TooMany { count: usize },
-    /// A payload that is larger than any copy.
     #[error("payload {path} is larger than {}, the largest copy: give a size", Bytes(MAX_BYTES))]
     HugePayload { path: String },
 }
 
-/// Gives every copy its size.
 pub fn sized(copies: &[CopyArgument], payload: Option<&Payload>) -> Result<Vec<Copy>, WorkloadError> {
     if copies.len() > map::MAX_COPIES {
         return Err(WorkloadError::TooMany { count: copies.len() });
@@ -101,7 +94,6 @@ impl Workload {
         self.copies.first().copied().filter(|_| self.copies.len() == 1 && self.steps.is_none())
     }
 
-    /// Whether there are collectives in it.
     pub fn calls_collectives(&self) -> bool {
         self.steps.iter().flatten().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }
@@ -133,9 +125,6 @@ impl Workload {
     }
 
     /// How long its collectives take on a machine.
-    ///
-    /// # Errors
-    /// If one cannot be run there, or `observer` stops it.
     pub fn collectives(
         &self,
         machine: &MachineSpec,
@@ -168,10 +157,15 @@ impl Workload {
             data: self.data,
             seed: self.seed,
             kernel: self.kernel,
-            order: Order::Ascending,
             injections: self.injections.clone(),
-            answers: false,
+            ..Request::none()
         })
+    }
+
+    /// The same where nobody looks at what arrives.
+    pub fn unwatched(&self, collectives: &CollectiveTimes) -> Result<Request, RunError> {
+        let arrivals: Vec<_> = self.copies.iter().map(|_| Arrival::new(false, None)).collect();
+        self.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
     }
 
     /// SHA-256 of the bytes of a copy, by its number from 0, in hexadecimal: that of what has arrived, if it was delivered.

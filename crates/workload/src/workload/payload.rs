@@ -16,13 +16,10 @@ pub struct Payload {
     pub size: u64,
 }
 
-/// Why a payload cannot be used.
 #[derive(Debug, Error)]
 pub enum PayloadError {
-    /// The file cannot be opened or read.
     #[error("payload {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// A directory, a device or a pipe: its size is not known.
     #[error("payload {} is {what}: give a regular file, whose size is known", path.display())]
     NotRegular { path: PathBuf, what: &'static str },
     #[error("interrupted while reading payload {}", path.display())]
@@ -42,7 +39,6 @@ impl Payload {
         Ok(Self { path: path.to_owned(), size: metadata.len() })
     }
 
-    /// Opens it for a copy.
     pub fn open(&self) -> Result<FileSource, PayloadError> {
         FileSource::open(&self.path).map_err(|error| PayloadError::Unreadable { path: self.path.clone(), error })
     }

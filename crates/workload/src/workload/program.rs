@@ -160,11 +160,9 @@ struct Known<'s> {
     events: HashMap<usize, HashSet<&'s str>>,
     buffers: HashMap<&'s str, Pages>,
     kernels: u128,
-    /// Searches for what was meant.
     searches: usize,
 }
 
-/// Everything that is wrong with a program.
 pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
     let mut known = Known::default();
     let faults = program.iter().enumerate().filter_map(|(step, one)| {
@@ -177,8 +175,7 @@ pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
 impl<'s> Known<'s> {
     /// Takes note of a step. If it is invalid: the field, what is wrong, what to do.
     fn refuse(&mut self, step: &'s WorkloadStep) -> Option<(&'static str, String, String)> {
-        let fits = self.takes_stream(step);
-        if !fits {
+        if !self.takes_stream(step) {
             let most = map::MAX_STREAMS;
             let what = format!("stream `{}` is one too many: there are at most {most}", step.stream().unwrap_or(""));
             return Some(("stream", what, "let several of them share a stream".into()));
@@ -193,35 +190,24 @@ impl<'s> Known<'s> {
                     ("pages", what, "a buffer has one state when the run begins: give it at its first copy".into())
                 })
             }
-            WorkloadStep::Kernel { duration, .. } | WorkloadStep::Network { duration, .. } => {
-                self.refuse_kernel(*duration)
-            }
+            WorkloadStep::Kernel { duration, .. }
+            | WorkloadStep::Network { duration, .. }
+            | WorkloadStep::Host { duration, .. } => self.refuse_kernel(*duration),
             WorkloadStep::Launch { kernels, duration, .. } => {
                 self.refuse_kernel(Femtos(duration.0.saturating_mul(u64::from(*kernels))))
             }
-            WorkloadStep::Host { duration, .. } => self.refuse_kernel(*duration),
             WorkloadStep::Collective { call, .. } => call.refuse(),
             WorkloadStep::Record { event, .. } => {
                 self.events.entry(gpu).or_default().insert(event);
                 None
             }
-            WorkloadStep::Wait { event, .. } if !holds(&self.events, gpu, event) => {
-                let what = format!("nothing earlier records the event `{event}`{}", on(gpu));
-                self.searches += 1;
-                Some((
-                    "event",
-                    what,
-                    near(event, self.events.get(&gpu), self.searches, "record it before, in the order of the host"),
-                ))
+            WorkloadStep::Wait { event, .. } => {
+                let told = ("event", "records the event", "record it before, in the order of the host");
+                missing(&mut self.searches, self.events.get(&gpu), (gpu, event), told)
             }
-            WorkloadStep::Sync { stream: Some(stream), .. } if !holds(&self.streams, gpu, stream) => {
-                let what = format!("nothing earlier goes to the stream `{stream}`{}", on(gpu));
-                self.searches += 1;
-                Some((
-                    "stream",
-                    what,
-                    near(stream, self.streams.get(&gpu), self.searches, "leave out `stream` to wait for all streams"),
-                ))
+            WorkloadStep::Sync { stream: Some(stream), .. } => {
+                let told = ("stream", "goes to the stream", "leave out `stream` to wait for all streams");
+                missing(&mut self.searches, self.streams.get(&gpu), (gpu, stream), told)
             }
             _ => None,
         }
@@ -253,26 +239,28 @@ impl<'s> Known<'s> {
     }
 }
 
-fn holds(known: &HashMap<usize, HashSet<&str>>, gpu: usize, name: &str) -> bool {
-    known.get(&gpu).is_some_and(|names| names.contains(name))
-}
-
-/// Which GPU, where it is not the first.
-fn on(gpu: usize) -> String {
-    if gpu == 0 { String::new() } else { format!(" on GPU {gpu}") }
-}
-
 /// The most searches for what was meant, and the most names that one goes through.
 const MOST_SEARCHES: usize = 20;
 const MOST_SEARCHED: usize = 1000;
 
-/// A remedy that begins with the known name that was probably meant.
-fn near(name: &str, known: Option<&HashSet<&str>>, searches: usize, otherwise: &str) -> String {
-    let known = known.filter(|known| searches <= MOST_SEARCHES && known.len() <= MOST_SEARCHED);
-    match known.and_then(|known| crate::config::nearest(name, known.iter().copied())) {
+/// What is wrong with a name that is not known; the remedy begins with the known one that was probably meant.
+fn missing(
+    searches: &mut usize,
+    known: Option<&HashSet<&str>>,
+    (gpu, name): (usize, &str),
+    (field, makes, otherwise): (&'static str, &str, &str),
+) -> Option<(&'static str, String, String)> {
+    if known.is_some_and(|names| names.contains(name)) {
+        return None;
+    }
+    *searches += 1;
+    let on = if gpu == 0 { String::new() } else { format!(" on GPU {gpu}") };
+    let known = known.filter(|known| *searches <= MOST_SEARCHES && known.len() <= MOST_SEARCHED);
+    let remedy = match known.and_then(|known| crate::config::nearest(name, known.iter().copied())) {
         Some(meant) => format!("did you mean `{meant}`? Otherwise {otherwise}"),
         None => otherwise.to_owned(),
-    }
+    };
+    Some((field, format!("nothing earlier {makes} `{name}`{on}"), remedy))
 }
 
 /// A program as the machine takes it.
@@ -295,17 +283,8 @@ impl<'s> Numbers<'s> {
     }
 }
 
-#[derive(Default)]
-struct NumbersByGpu<'s>(HashMap<usize, Numbers<'s>>);
-
-impl<'s> NumbersByGpu<'s> {
-    fn of(&mut self, gpu: usize, name: &'s str) -> u32 {
-        self.0.entry(gpu).or_default().of(name)
-    }
-}
-
 pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> Lowered {
-    let (mut streams, mut events) = (NumbersByGpu::default(), NumbersByGpu::default());
+    let (mut streams, mut events) = (HashMap::<usize, Numbers<'_>>::new(), HashMap::<usize, Numbers<'_>>::new());
     let mut buffers = Numbers::default();
     // By GPU, the streams that have got something since its session last waited for them.
     let mut pending = BTreeSet::new();
@@ -334,8 +313,12 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
             WorkloadStep::Network { duration, .. } => {
                 Operation::Task(StreamTask::Compute(Computation::Network { duration: *duration }))
             }
-            WorkloadStep::Record { event, .. } => Operation::Task(StreamTask::Record { event: events.of(gpu, event) }),
-            WorkloadStep::Wait { event, .. } => Operation::Task(StreamTask::Wait { event: events.of(gpu, event) }),
+            WorkloadStep::Record { event, .. } => {
+                Operation::Task(StreamTask::Record { event: events.entry(gpu).or_default().of(event) })
+            }
+            WorkloadStep::Wait { event, .. } => {
+                Operation::Task(StreamTask::Wait { event: events.entry(gpu).or_default().of(event) })
+            }
             WorkloadStep::Sync { stream: Some(_), .. } => Operation::Sync,
             WorkloadStep::Sync { stream: None, .. } => {
                 let all = pending.iter().filter(|(of, _)| *of == gpu);
@@ -344,16 +327,12 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
                 continue;
             }
         };
-        let stream = one.stream().map_or(0, |name| streams.of(gpu, name));
-        if matches!(operation, Operation::Host { .. }) {
-            lowered.steps.push(Step { gpu, stream, operation });
-            continue;
-        }
-        if operation == Operation::Sync {
-            pending.remove(&(gpu, stream));
-        } else {
-            pending.insert((gpu, stream));
-        }
+        let stream = one.stream().map_or(0, |name| streams.entry(gpu).or_default().of(name));
+        _ = match operation {
+            Operation::Host { .. } => false,
+            Operation::Sync => pending.remove(&(gpu, stream)),
+            _ => pending.insert((gpu, stream)),
+        };
         lowered.steps.push(Step { gpu, stream, operation });
     }
     lowered

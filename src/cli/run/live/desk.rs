@@ -21,7 +21,6 @@ const ORDERS: usize = 1000;
 const ABSENT: Duration = Duration::from_secs(3);
 
 crate::units::named! {
-    /// What the page may order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Order {
         Pause = "pause",
@@ -48,7 +47,6 @@ pub enum Phase {
     Ended,
 }
 
-/// How the program ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     Well,
@@ -59,7 +57,6 @@ pub enum Ending {
 #[derive(Debug, Clone, Serialize)]
 pub struct State {
     phase: Phase,
-    /// How it ended, if not well.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     /// Whether the program stays until the page is closed.

@@ -48,7 +48,6 @@ impl<'a> Watcher<'a> {
         Self { desk, recording, subject, names: None, phase: Phase::Running, until: 0, stopwatch }
     }
 
-    /// Carries out what the page has ordered.
     fn obey(&mut self, orders: Vec<Order>, still: &mut Still<'_, '_>) {
         for order in orders {
             match order {

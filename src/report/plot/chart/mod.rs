@@ -19,14 +19,12 @@ use thiserror::Error;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ChartError {
-    /// Nothing is asked for.
     #[error(
         "the study says nothing of a plot: give it plot = {{ x = \"COLUMN\", y = [\"COLUMN\"], by = [\"COLUMN\"] }}"
     )]
     NoPlot,
     #[error("plot: no column `{name}`; there are {known}")]
     Unknown { name: String, known: String },
-    /// A column without numbers.
     #[error("plot: column `{name}` holds no numbers")]
     NoNumbers { name: String },
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     system::{PayloadSink, Request, RunError},
-    workload::{Arrival, Generator, Workload, collective::CollectiveTimes},
+    workload::{Generator, Workload, collective::CollectiveTimes},
 };
 use std::{cell::RefCell, io, rc::Rc};
 
@@ -20,7 +20,6 @@ impl Image {
         Self { bytes: Rc::new(RefCell::new(vec![None; bytes as usize])), source, pure: Rc::new(RefCell::new(true)) }
     }
 
-    /// Whether it is the source now.
     pub fn is_whole(&self) -> bool {
         let left = self.bytes.borrow();
         let mut sent = vec![0; left.len()];
@@ -50,9 +49,7 @@ impl PayloadSink for Image {
 
 /// The request of a workload, and by copy the image of what it leaves.
 pub(super) fn kept(workload: &Workload, collectives: &CollectiveTimes) -> Result<(Request, Vec<Image>), RunError> {
-    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    let request = workload.request(&arrivals, collectives);
-    let mut request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+    let mut request = workload.unwatched(collectives)?;
     let images = request.copies.iter_mut().zip(0_u32..).map(|(copy, number)| {
         let image = Image::new(copy.bytes, Generator::new(workload.seed, number.into()));
         copy.sink = Some(Box::new(image.clone()));

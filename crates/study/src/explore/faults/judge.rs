@@ -1,12 +1,16 @@
 //! What came of a run with faults, and whether it is right.
 
-use super::{Judged, Signal, draw::Drawn, image::Image};
+use super::{
+    Judged, Signal,
+    draw::Drawn,
+    image::{self, Image},
+};
 use crate::{
     config::MachineSpec,
     sim::{Control, Effect, Seen, SimulationError},
-    system::{self, FaultVerdict, Outcome, Request, RunError},
+    system::{self, FaultVerdict, Outcome, RunError},
     units::Femtos,
-    workload::InjectionArgument,
+    workload::{InjectionArgument, Workload, collective::CollectiveTimes},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,7 +26,6 @@ enum End {
     Other(String),
 }
 
-/// A run and what it left.
 #[derive(Debug)]
 pub(super) struct Ran {
     end: End,
@@ -30,14 +33,17 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// Runs a request, which counts as endless beyond `patience`.
+    /// Runs a workload, which counts as endless beyond `patience`.
     pub fn of(
         machine: &MachineSpec,
-        request: Request,
-        images: Vec<Image>,
+        (workload, collectives): (&Workload, &CollectiveTimes),
         patience: Femtos,
         observer: &(dyn Fn() -> Control + Sync),
     ) -> Self {
+        let (request, images) = match image::kept(workload, collectives) {
+            Ok(kept) => kept,
+            Err(error) => return Self { end: End::Other(error.to_string()), images: Vec::new() },
+        };
         let mut late = false;
         let result = catch_unwind(AssertUnwindSafe(|| {
             system::run(machine, request, &mut |time| {
@@ -60,11 +66,6 @@ impl Ran {
             Ok(Err(error)) => End::Other(error.to_string()),
         };
         Self { end, images }
-    }
-
-    /// A run that cannot begin.
-    pub fn refused(error: &RunError) -> Self {
-        Self { end: End::Other(error.to_string()), images: Vec::new() }
     }
 
     /// All that must not depend on data mode or kernel.
@@ -125,7 +126,6 @@ impl Ran {
         }
     }
 
-    /// What became of its faults.
     pub fn faults(&self) -> &[Effect] {
         match &self.end {
             End::Outcome(outcome) => &outcome.faults,

@@ -46,7 +46,6 @@ pub struct Question {
     pub machine: MachineSpec,
     /// What every run makes. Its seed and data mode are the campaign's to set.
     pub workload: Workload,
-    /// How many sets are drawn.
     pub sets: u64,
     /// Most faults of a set; at least one.
     pub most: u32,
@@ -63,11 +62,8 @@ pub struct Campaign {
     pub sound_ps: u64,
     /// Fault points that the copies pass, by kind of fault.
     pub points: usize,
-    /// Most faults of a set.
     pub most: u32,
-    /// How many sets are of each class.
     pub classes: Vec<ClassShare>,
-    /// The sets, in order.
     pub sets: Vec<Judged>,
 }
 
@@ -87,7 +83,6 @@ impl Campaign {
     }
 }
 
-/// How many sets are of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassShare {
     pub class: FaultClass,
@@ -117,7 +112,6 @@ pub struct Signal {
     pub unit: String,
     /// Its name, as in `faults.signals` of a run.
     pub signal: &'static str,
-    /// Whether the unit repaired it.
     pub corrected: bool,
 }
 
@@ -132,7 +126,6 @@ impl Signal {
 pub struct Judged {
     /// Its number, from 1.
     pub number: u64,
-    /// The seed of its runs.
     pub seed: u64,
     /// Its faults, as `--inject` takes them.
     pub faults: Vec<String>,
@@ -140,7 +133,6 @@ pub struct Judged {
     pub struck: usize,
     /// Pairs of them that cancelled each other.
     pub cancelled: usize,
-    /// Copies that were delivered.
     pub delivered: usize,
     /// What they came to; none if none was activated.
     pub class: Option<FaultClass>,
@@ -154,20 +146,16 @@ pub struct Judged {
 
 #[derive(Debug, Error)]
 pub enum CampaignError {
-    /// The machine cannot be built, or fails without a fault.
     #[error("the machine fails without a fault: {0}")]
     Sound(RunError),
-    /// The collectives of a workload cannot be run.
     #[error("{0}")]
     Collective(CollectiveError),
-    /// A copy is not delivered without a fault.
     #[error("copy {number} is not delivered without a fault: {reason}")]
     NotDelivered {
         /// Which, from 1.
         number: usize,
         reason: String,
     },
-    /// The copies are too long.
     #[error("{bytes} bytes of copies: every run keeps what they leave, so they may have {MOST_BYTES} together at most")]
     TooLong { bytes: u64 },
     #[error(
@@ -191,10 +179,7 @@ pub fn campaign(
         return Err(CampaignError::TooLong { bytes });
     }
     let collectives = question.workload.collectives(&question.machine, &mut |_| observer());
-    let collectives = collectives.map_err(|error| match observer() {
-        Control::Stop => CampaignError::Stopped,
-        Control::Continue | Control::Look => CampaignError::Collective(error),
-    })?;
+    let collectives = collectives.map_err(|error| or_stopped(CampaignError::Collective(error), observer))?;
     let (sound, points) = count(question, &collectives, Vec::new(), observer)?;
     let numbers: Vec<_> = (1..=question.sets).collect();
     let sets = pool::map(
@@ -210,6 +195,10 @@ pub fn campaign(
     Ok(Campaign::new(sound.end.picos(), points.len(), question.most, sets))
 }
 
+fn or_stopped(error: CampaignError, observer: &dyn Fn() -> Control) -> CampaignError {
+    if observer() == Control::Stop { CampaignError::Stopped } else { error }
+}
+
 /// Runs the copies without a fault; gives how often each point, and each of some `further` ones, is passed.
 fn count(
     question: &Question,
@@ -222,10 +211,7 @@ fn count(
     let run = Workload { seed: question.seed, injections: counters.clone(), ..question.workload.only_timing(u64::MAX) };
     let (request, _) = image::kept(&run, collectives).map_err(CampaignError::Sound)?;
     let outcome = system::run(&question.machine, request, &mut |_| observer());
-    let outcome = outcome.map_err(|error| match observer() {
-        Control::Stop => CampaignError::Stopped,
-        Control::Continue | Control::Look => CampaignError::Sound(error),
-    })?;
+    let outcome = outcome.map_err(|error| or_stopped(CampaignError::Sound(error), observer))?;
     if let Some((number, copy)) = (1..).zip(&outcome.copies).find(|(_, copy)| !copy.delivered) {
         let reason = copy.reason.clone().unwrap_or_default();
         return Err(CampaignError::NotDelivered { number, reason });
@@ -259,10 +245,7 @@ fn judge_set(
     let run = |data, kernel| {
         let injections = drawn.injections.clone();
         let workload = Workload { data, kernel, seed: drawn.seed, injections, ..question.workload.clone() };
-        match image::kept(&workload, collectives) {
-            Ok((request, images)) => Ran::of(&question.machine, request, images, patience, observer),
-            Err(error) => Ran::refused(&error),
-        }
+        Ran::of(&question.machine, (&workload, collectives), patience, observer)
     };
     let other = if question.both_kernels { Kernel::EveryCycle } else { Kernel::Skip };
     let exact = run(DataMode::Exact, Kernel::Skip);

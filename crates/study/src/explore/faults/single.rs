@@ -9,7 +9,7 @@
 //! The payload, and the bit, follow from a seed that is another one in each run. *Members* are drawn among all states, struck at another bit of other
 //! bytes, and compared with the representative of theirs.
 
-use super::{CampaignError, Question, Signal, count, image::kept, judge::Ran, patience};
+use super::{CampaignError, Question, Signal, count, judge::Ran, patience};
 use crate::{
     aead::spec::EngineSpec,
     config::MachineSpec,
@@ -38,11 +38,10 @@ pub struct Extent {
 }
 
 /// What every single fault came to. Every field is described in `docs/results.md`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Single {
     /// By point, those that nothing passes with no state.
     pub points: Vec<PointTally>,
-    /// Of all points together.
     pub total: Tally,
     /// Members that were drawn and activated, and those whose class was that of their representative.
     pub members: u64,
@@ -53,7 +52,6 @@ pub struct Single {
     pub findings: Vec<(String, String)>,
 }
 
-/// What the faults at one point came to.
 #[derive(Debug, Clone, Serialize)]
 pub struct PointTally {
     /// The place and the kind of fault.
@@ -219,21 +217,12 @@ pub fn single(
     let other = question.seed.wrapping_add(1 << 32);
     let again =
         pool::map(&drawn, threads, |_| 1, |&(number, place)| go(place, other.wrapping_add(number as u64 * 67)))?;
-    let mut single = Single {
-        points: points
-            .iter()
-            .map(|(point, states)| PointTally {
-                point: point.clone(),
-                states: states.len() as u64,
-                tally: Tally::default(),
-            })
-            .collect(),
-        total: Tally::default(),
-        members: 0,
-        agreed: 0,
-        disagreements: Vec::new(),
-        findings: Vec::new(),
+    let tally = |(point, states): (&String, &Vec<_>)| PointTally {
+        point: point.clone(),
+        states: states.len() as u64,
+        tally: Tally::default(),
     };
+    let mut single = Single { points: points.iter().map(tally).collect(), ..Single::default() };
     for (fault, judged) in faults.iter().zip(&judged) {
         single.points[fault.point].tally.add(judged);
         single.total.add(judged);
@@ -358,10 +347,7 @@ fn judge(
         injections: vec![injection.clone()],
         ..question.workload.clone()
     };
-    let ran = match kept(&workload, none) {
-        Ok((request, images)) => Ran::of(&question.machine, request, images, patience(question, sound), observer),
-        Err(error) => Ran::refused(&error),
-    };
+    let ran = Ran::of(&question.machine, (&workload, none), patience(question, sound), observer);
     if observer() == Control::Stop {
         return Err(CampaignError::Stopped);
     }

@@ -9,16 +9,8 @@ fn question(name: &str, sets: &[&str], copies: &[&str], count: u64) -> Question 
     let layers = quick.iter().chain(sets).fold(Layers::new(name), |layers, set| layers.set(*set));
     let arguments: Vec<_> = copies.iter().map(|copy| copy.parse().unwrap()).collect();
     let copies = crate::workload::sized(&arguments, None).unwrap();
-    let (data, kernel) = (DataMode::None, Kernel::Skip);
-    let workload = Workload { copies, steps: None, payload: None, data, seed: 0, kernel, injections: Vec::new() };
-    Question {
-        machine: layers.resolve().unwrap().machine,
-        workload,
-        sets: count,
-        most: 5,
-        seed: 1,
-        both_kernels: false,
-    }
+    let (machine, workload) = (layers.resolve().unwrap().machine, Workload::timed(copies, None));
+    Question { machine, workload, sets: count, most: 5, seed: 1, both_kernels: false }
 }
 
 fn go(question: &Question) -> Campaign {
@@ -69,11 +61,20 @@ fn what_only_the_oracle_sees_is_silent_and_never_detected() {
     assert!(seen > 0 && lost > 0, "{seen} silent, {lost} of them lost writes");
 }
 
-/// Against the formula, computed apart.
+type Bounds = fn(u64, u64) -> [f64; 2];
+
+/// Those of Wilson against the formula, computed apart; those of Clopper and Pearson against R's `binom.test`.
 #[test]
-fn bounds_are_those_of_wilson() {
-    for (count, all, low, high) in [(0, 10, 0.0, 0.277_5), (5, 10, 0.236_6, 0.763_4), (33, 1000, 0.023_6, 0.045_9)] {
-        let [a, b] = wilson(count, all);
+fn bounds_are_those_that_are_known() {
+    for (bounds, count, all, low, high) in [
+        (wilson as Bounds, 0, 10, 0.0, 0.277_5),
+        (wilson, 5, 10, 0.236_6, 0.763_4),
+        (wilson, 33, 1000, 0.023_6, 0.045_9),
+        (clopper_pearson, 0, 10, 0.0, 0.308_5),
+        (clopper_pearson, 5, 10, 0.187_1, 0.812_9),
+        (clopper_pearson, 10, 10, 0.691_5, 1.0),
+    ] {
+        let [a, b] = bounds(count, all);
         assert!((a - low).abs() < 1e-4 && (b - high).abs() < 1e-4, "{count} of {all}: {a} to {b}");
     }
     assert_eq!((wilson(0, 0), wilson(7, 7)[1]), ([0.0, 1.0], 1.0));
@@ -148,15 +149,6 @@ fn a_register_that_an_engine_does_not_have_is_refused_with_one_that_it_has() {
     assert!(refused("link.h2d.flip:cycle=3").contains("only registers"));
 }
 
-/// Against R's `binom.test`.
-#[test]
-fn exact_bounds_are_those_of_clopper_and_pearson() {
-    for (count, all, low, high) in [(0, 10, 0.0, 0.308_5), (5, 10, 0.187_1, 0.812_9), (10, 10, 0.691_5, 1.0)] {
-        let [a, b] = clopper_pearson(count, all);
-        assert!((a - low).abs() < 1e-4 && (b - high).abs() < 1e-4, "{count} of {all}: {a} to {b}");
-    }
-}
-
 /// By point of the tag queue: flips that were detected by each signal, and those that hang.
 fn of_tag_queue(sets: &[&str]) -> BTreeMap<String, (BTreeMap<String, u64>, u64)> {
     let all = every(&question("h100-nvl-tdx", sets, &["h2d:4KiB"], 0), 1, 0);
@@ -198,8 +190,8 @@ fn struck(sets: &[&str], faults: &[&str], kernel: Kernel) -> system::FaultVerdic
     let injections = faults.iter().map(|fault| fault.parse::<crate::workload::InjectionArgument>().unwrap().0);
     let workload =
         Workload { data: DataMode::Exact, kernel, injections: injections.collect(), ..question.workload.clone() };
-    let (request, images) = image::kept(&workload, &CollectiveTimes::default()).unwrap();
-    let ran = judge::Ran::of(&question.machine, request, images, Femtos(u64::MAX), &|| Control::Continue);
+    let none = CollectiveTimes::default();
+    let ran = judge::Ran::of(&question.machine, (&workload, &none), Femtos(u64::MAX), &|| Control::Continue);
     let kinds = ran.faults().iter().filter(|effect| matches!(effect, Effect::Struck { .. }));
     assert_eq!(kinds.count(), faults.len());
     ran.came_to()

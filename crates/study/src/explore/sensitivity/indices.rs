@@ -23,7 +23,6 @@ const LEAST_SWING: f64 = 0.01;
 /// So often points are drawn again from those that there are, for the interval of an index.
 const RESAMPLINGS: usize = 200;
 
-/// A part of the variance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Part {
     pub value: f64,

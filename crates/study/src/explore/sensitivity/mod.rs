@@ -26,7 +26,7 @@ use crate::config::{Base, Layers, MachineSpec};
 use crate::pool;
 use crate::sim::{Control, SimulationError};
 use crate::system::{self, Memory, Outcome, RunError};
-use crate::workload::{Arrival, Workload, collective::CollectiveError};
+use crate::workload::{Workload, collective::CollectiveError};
 use draw::{Drawn, Setting};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -45,7 +45,6 @@ pub struct Question {
     pub samples: u32,
     /// Points of each of the two hypercubes that indices are found from; none without.
     pub indices: u32,
-    /// Where they come from.
     pub seed: u64,
     /// A gain holds if it is at least one and this.
     pub margin: f64,
@@ -62,7 +61,6 @@ pub struct Answer {
     pub gains: Vec<f64>,
 }
 
-/// One end of a range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
@@ -84,7 +82,6 @@ pub struct End {
 }
 
 impl End {
-    /// What came out, if anything did.
     pub const fn answer(&self) -> Option<&Answer> {
         match &self.came {
             Came::Answer(answer) => Some(answer),
@@ -104,7 +101,6 @@ pub struct Flip {
     pub towards: &'static str,
 }
 
-/// What one parameter does.
 #[derive(Debug, Clone, Serialize)]
 pub struct Swing {
     #[serde(flatten)]
@@ -121,7 +117,6 @@ pub struct Swing {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Together {
-    /// Points that gave an answer.
     pub samples: usize,
     /// Points that did not.
     pub refused: usize,
@@ -139,7 +134,6 @@ pub struct Together {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conclusion {
     pub design: String,
-    /// What its gain is stated against.
     pub against: String,
     pub gain: f64,
     /// Whether that is one and the margin at least.
@@ -180,7 +174,6 @@ pub struct Sensitivity {
     /// What part of the variance those give that move a rate most; none if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indices: Option<Indices>,
-    /// Numbers that are not varied, and why.
     pub not_varied: Vec<Fixed>,
     /// What is varied, in the order of [`Sample::values`].
     #[serde(skip)]
@@ -224,7 +217,6 @@ pub enum SensitivityError {
     /// The machine or a design.
     #[error(transparent)]
     Candidate(#[from] CandidateError),
-    /// The machine itself gave no answer.
     #[error("{0}")]
     Base(String),
     #[error("stopped")]
@@ -428,10 +420,7 @@ impl Runner<'_> {
             CollectiveError::Run(error) => error,
             error => RunError::Payload(error.to_string()),
         })?;
-        let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-        let request = workload.request(&arrivals, &collectives);
-        let request = request.map_err(|error| RunError::Payload(error.to_string()))?;
-        system::run(machine, request, &mut |_| (self.observer)())
+        system::run(machine, workload.unwatched(&collectives)?, &mut |_| (self.observer)())
     }
 
     /// The rate of a run's copy; of a workload, runs per second.

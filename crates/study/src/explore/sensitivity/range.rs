@@ -5,13 +5,11 @@ use crate::config::{Kind, Parameter};
 use crate::units::KINDS;
 use serde::Serialize;
 
-/// A parameter that is varied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Range {
     pub path: String,
     pub kind: Kind,
     pub value: String,
-    /// The least that it may be.
     pub low: String,
     pub high: String,
     /// The machines that it is varied in, where these are not all: a design's name, or that of the machine itself.
@@ -21,17 +19,14 @@ pub struct Range {
     pub(in crate::explore) applies: Vec<bool>,
 }
 
-/// Why a number is not varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It states no range.
     NoRange,
     /// It states one, of which no other value makes a machine with all the others as they are.
     NoOtherValue,
 }
 
-/// A number that is not varied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fixed {
     pub path: String,

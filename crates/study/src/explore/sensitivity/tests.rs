@@ -2,25 +2,18 @@
 
 use super::*;
 use crate::config::{Role, Shipped};
-use crate::sim::Kernel;
-use crate::system::DataMode;
 use crate::workload::{CopyArgument, WorkloadFile, sized};
 use std::sync::{
     Mutex,
     atomic::{AtomicUsize, Ordering},
 };
 
-fn workload() -> Workload {
-    let copies = sized(&["h2d:4096".parse::<CopyArgument>().unwrap()], None).unwrap();
-    let (data, kernel) = (DataMode::None, Kernel::Skip);
-    Workload { copies, steps: None, payload: None, data, seed: 0, kernel, injections: Vec::new() }
-}
-
 fn question(designs: &[&str], samples: u32) -> Question {
+    let copies = sized(&["h2d:4096".parse::<CopyArgument>().unwrap()], None).unwrap();
     Question {
         machine: Layers::new("h100-nvl-tdx"),
         designs: designs.iter().map(|&name| name.into()).collect(),
-        workload: workload(),
+        workload: Workload::timed(copies, None),
         samples,
         indices: 0,
         seed: 5,

@@ -4,7 +4,6 @@ use crate::config::{Base, Layers};
 use crate::explore::candidate::{Baseline, Candidate, CandidateError, named};
 use crate::system::Memory;
 
-/// One of the machines.
 #[derive(Debug, Clone)]
 pub(in crate::explore) struct Variant {
     /// Its design; the machine's own name for the machine itself.

@@ -34,10 +34,8 @@ pub struct AxisSpec {
     pub when: BTreeMap<String, Vec<toml::Value>>,
 }
 
-/// Why an axis has no values.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AxisError {
-    /// Neither a list nor a range, or both, or a range of no known form.
     #[error("axis `{path}`: give `values`, or `from` and `to` with one of `step`, `factor` and `points`")]
     Form { path: String },
     #[error("axis `{path}`: an empty {what}")]
@@ -46,21 +44,16 @@ pub enum AxisError {
         /// `list` or `range`.
         what: &'static str,
     },
-    /// A value that no setting takes.
     #[error("axis `{path}`: {value} is no text, integer, number or switch")]
     Value { path: String, value: String },
-    /// A bound that is neither an integer nor a quantity.
     #[error("axis `{path}`: `{value}` is neither an integer nor a number with a unit, such as \"4 KiB\"")]
     Bound { path: String, value: String },
-    /// Bounds of different quantities.
     #[error("axis `{path}`: from, to and step are not of one quantity")]
     Mixed { path: String },
-    /// More values than a study may have.
     #[error("axis `{path}`: more than {most} values")]
     TooMany { path: String, most: u64 },
 }
 
-/// The most values of one axis.
 pub const MOST_VALUES: u64 = 1 << 20;
 
 /// A value as a setting takes it.
@@ -87,7 +80,6 @@ fn meaning(path: &str, text: &str) -> Meaning {
     known.unwrap_or_else(|| Meaning::Text(text.to_owned()))
 }
 
-/// Whether two values of an axis are one.
 pub(super) fn equal(path: &str, one: &str, other: &str) -> bool {
     one == other || meaning(path, one) == meaning(path, other)
 }

@@ -19,7 +19,6 @@ pub(super) const UNITS: [(&str, &str, u64); 5] = [
 pub struct AxisColumn {
     /// The path of the axis; behind it the unit, if its values have one.
     pub name: String,
-    /// Whether every value is a number.
     pub numeric: bool,
     /// For quantities: what they are, and base units per unit of the column.
     unit: Option<(&'static Kind, u64)>,
@@ -33,7 +32,6 @@ pub(super) fn parsed(text: &str) -> Value {
 }
 
 impl AxisColumn {
-    /// The columns of a study's axes.
     pub fn of(study: &Study) -> Vec<Self> {
         let axes = study.spec.axis.iter().zip(&study.values);
         axes.map(|(axis, values)| Self::new(&axis.path, values)).collect()
@@ -57,7 +55,6 @@ impl AxisColumn {
         column
     }
 
-    /// A setting as it is in the column.
     pub fn value(&self, text: &str) -> Value {
         match self.unit.and_then(|(kind, scale)| Some((kind.parse(text).ok()?, scale))) {
             Some((amount, scale)) if amount % scale == 0 => {

@@ -64,7 +64,6 @@ pub(super) const LINES: &str = "points.jsonl";
 const LONGEST_RECORD: Bytes = Bytes(8 << 20);
 
 impl FolderRecord {
-    /// Reads what a folder says of itself.
     pub fn read(folder: &Path) -> Result<Self, FolderError> {
         let path = folder.join(RECORD);
         let text = read_text(&path, LONGEST_RECORD).map_err(|error| match error {
@@ -91,10 +90,7 @@ impl FolderRecord {
         }
     }
 
-    /// The study of a folder, as the folder keeps it.
-    ///
-    /// # Errors
-    /// If it cannot be read, or means something else by now: a design that it names has changed, or the simulator.
+    /// The study of a folder, as the folder keeps it. Refused if a design that it names has changed, or the simulator.
     pub fn study(&self, folder: &Path) -> Result<Study, TableError> {
         let study = Study::read(&folder.display().to_string(), &self.text)?;
         Self::of(&study, &self.text).agrees(self, folder)?;
@@ -167,12 +163,10 @@ impl Folder {
         self.shard.map_or(0..most, |shard| shard.numbers(most))
     }
 
-    /// Whether a point has run.
     pub fn has(&self, id: PointId) -> bool {
         self.store.has(id) || self.elsewhere.contains(&id)
     }
 
-    /// How many points have run.
     pub fn len(&self) -> usize {
         self.store.len()
     }
@@ -186,15 +180,11 @@ impl Folder {
         self.store.line(id, PointRow::of_json)
     }
 
-    /// Adds a row, if it is new, and sees it to the file.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was written before is still there.
+    /// Adds a row, if it is new, and sees it to the file. If that fails, what was written before is still there.
     pub fn add(&mut self, row: &PointRow) -> Result<(), FolderError> {
         self.store.add(row.point.id, || row.to_json())
     }
 
-    /// Waits until all rows are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.store.sync()
     }

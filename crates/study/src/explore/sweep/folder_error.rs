@@ -6,7 +6,6 @@ use crate::table::PointId;
 use std::{io, path::Path};
 use thiserror::Error;
 
-/// What can be wrong with a folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// It cannot be read or written.
@@ -21,16 +20,12 @@ pub enum FolderError {
     /// What it says of itself is no text of a fit length.
     #[error(transparent)]
     Record(ReadError),
-    /// It belongs to something else.
     #[error("{path} holds results of study `{other}`, or of an earlier form of this one: nothing was changed")]
     OtherStudy { path: String, other: String },
-    /// Another version of the simulator wrote it.
     #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", simulator())]
     OtherVersion { path: String, version: String },
-    /// Files that are no results.
     #[error("{path} is not empty and holds no study")]
     Foreign { path: String },
-    /// No results at all.
     #[error("{path} holds no study: run `sealsim sweep` into it first")]
     NoStudy { path: String },
     /// A line that is no result, though not the last one.
@@ -49,7 +44,6 @@ pub enum FolderError {
         line: usize,
         others: usize,
     },
-    /// A row of another study.
     #[error("{path}, line {line}: point {id} is none of this study")]
     Stranger {
         path: String,
@@ -57,7 +51,6 @@ pub enum FolderError {
         line: usize,
         id: PointId,
     },
-    /// Another process writes there.
     #[error("{path} is in use by another sweep")]
     InUse { path: String },
 }

@@ -5,7 +5,6 @@ use crate::config::words;
 use crate::figures::{columns, table::SWEEP};
 use crate::files::capital;
 
-/// What a column is called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heading {
     /// Words, without the unit.

@@ -9,19 +9,16 @@ use std::{
     path::Path,
 };
 
-/// The longest line of points, rows and tables.
 pub const LONGEST_LINE: Bytes = Bytes(1 << 20);
 
 /// A stream that ends with an error where a line grows longer than [`LONGEST_LINE`], so that what has no lines is not read into memory.
 #[derive(Debug)]
 pub struct BoundedLines<R> {
     stream: R,
-    /// Bytes since the last line ended.
     length: u64,
 }
 
 impl<R> BoundedLines<R> {
-    /// Bounds the lines of a stream.
     pub const fn new(stream: R) -> Self {
         Self { stream, length: 0 }
     }
@@ -51,7 +48,6 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// From 1.
     pub number: usize,
-    /// Bytes before it.
     pub start: u64,
 }
 
@@ -83,7 +79,6 @@ fn is_sealed(line: &str) -> bool {
     })
 }
 
-/// The whole lines of a file.
 pub struct Lines {
     /// Where the last one ends: one that is cut short, by a kill, is none.
     pub length: u64,

@@ -52,4 +52,4 @@ pub use shard::{Gathering, Shard, ShardArray, discard, gather};
 pub use status::{ShardStatus, SweepStatus};
 pub use store::{Damaged, Store};
 pub use study::{DRAWS, Objectives, Plot, Random, Study, StudyError, StudySpec};
-pub use table::{Table, TableError, TableWriter};
+pub use table::{Table, TableError, TableWriter, csv_text};

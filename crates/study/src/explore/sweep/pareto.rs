@@ -14,22 +14,17 @@ pub enum ParetoError {
         /// The columns that hold numbers.
         known: String,
     },
-    /// Nothing to be good at.
     #[error("no objective: give --min COLUMN or --max COLUMN")]
     NoObjective,
-    /// No row has all objectives.
     #[error("no point has a number in every objective")]
     NoRows,
-    /// A name that is the end of several columns.
     #[error("`{name}` may be {of}: write which")]
     Ambiguous { name: String, of: String },
-    /// What a column is held against is no number in its unit.
     #[error("`{column}` cannot be held against `{value}`: that is no number, or not in its unit")]
     Bound { column: String, value: String },
     /// Different work is neither better nor worse.
     #[error("points of different copies, which no front can hold against each other: {copies}")]
     Mixed { copies: String },
-    /// Copies are to stand together, and there is no axis of them.
     #[error("the copy is no axis of the study: there are none that could stand together")]
     OneCopy,
 }
@@ -46,7 +41,6 @@ pub struct Front {
     pub knee: Option<usize>,
     /// Rows that took part.
     pub taken: Vec<usize>,
-    /// How many these are.
     pub compared: usize,
     /// Rows without a number in some objective, or of a design that does not close at its clock.
     pub left_out: usize,
@@ -106,7 +100,6 @@ pub(super) fn front_of(table: &Table, rows: &[usize], min: &[String], max: &[Str
     Ok(Front { rows, knee, taken, compared, left_out })
 }
 
-/// Refuses rows of different copies.
 fn one_work(table: &Table, scored: &[(usize, Vec<f64>)]) -> Result<(), ParetoError> {
     let Some(column) = table.column(COPY) else { return Ok(()) };
     let mut copies: Vec<String> = scored.iter().map(|(row, _)| table.rows[*row][column].shown()).collect();

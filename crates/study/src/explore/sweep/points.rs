@@ -75,7 +75,6 @@ impl Study {
         most_points(&self.spec.axis, &self.values, self.spec.random)
     }
 
-    /// All points, each once.
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
         Ok(self.numbered(0..self.most_points()?).map(|(_, point)| point))
     }
@@ -131,7 +130,6 @@ impl Study {
         PointId(std::array::from_fn(|place| hash[place]))
     }
 
-    /// Whether a point is one of the study's.
     pub fn owns(&self, point: &Point) -> bool {
         let (axes, settings) = (self.spec.axis.iter().zip(&self.values), &point.settings);
         let known = axes.zip(settings).all(|((axis, values), (path, value))| {

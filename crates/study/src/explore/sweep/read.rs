@@ -7,8 +7,6 @@ use super::study::{DOCUMENT, DRAWS, MOST_AXES, MOST_LISTED, MOST_POINTS, Objecti
 use super::table::columns;
 use crate::explore::outcome::Shared;
 use crate::explore::{simulator::simulator, uncertainty::Draws};
-use crate::sim::Kernel;
-use crate::system::DataMode;
 use crate::workload::{CopyArgument, Setting, Workload, WorkloadFile, sized};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -161,7 +159,6 @@ impl StudySpec {
 }
 
 impl StudySpec {
-    /// The workload, if the study is about one.
     fn workload(&self) -> Result<Option<Workload>, StudyError> {
         let name = match (&self.copy, &self.workload) {
             (Some(_), Some(_)) => return Err(StudyError::Work { found: "both" }),
@@ -177,8 +174,7 @@ impl StudySpec {
         let mut file = WorkloadFile::find(Path::new(name), &settings)?.of_one_thread()?;
         file.without_size.take().map_or(Ok(()), Err)?;
         let copies = sized(&file.copies, None).map_err(StudyError::Sizes)?;
-        let (steps, data, kernel) = (Some(file.steps), DataMode::None, Kernel::Skip);
-        Ok(Some(Workload { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() }))
+        Ok(Some(Workload::timed(copies, Some(file.steps))))
     }
 }
 

@@ -14,25 +14,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Why a sweep ended early.
 #[derive(Debug)]
 pub enum Ended {
-    /// It was asked to.
     Stopped,
-    /// A row could not be kept.
     Folder(FolderError),
-    /// The study has too many points.
     Study(StudyError),
 }
 
-/// What a table holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tabled {
     pub rows: u64,
     pub refused: u64,
     /// Why they have none, by kind of message, in the order of the first of each.
     pub reasons: Vec<Reason>,
-    /// Points that have not run.
     pub missing: u64,
     pub origins: Origins,
 }
@@ -40,7 +34,6 @@ pub struct Tabled {
 /// How many points have their figures from where.
 pub type Origins = BTreeMap<Origin, u64>;
 
-/// Why points have no figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// What is said of the first of them.

@@ -169,7 +169,6 @@ impl Together {
     }
 }
 
-/// What fronts are asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
     /// Rows that take part; all, if not said.

@@ -47,7 +47,6 @@ pub struct ShardArray {
 pub struct Gathering<'a> {
     study: &'a Study,
     folder: &'a mut Folder,
-    /// The study's points.
     known: HashSet<PointId>,
 }
 
@@ -76,7 +75,6 @@ impl Shard {
         first..end
     }
 
-    /// The file of its rows.
     pub fn rows(self, folder: &Path) -> PathBuf {
         folder.join(SHARDS).join(format!("{}-of-{}.jsonl", self.number, self.of))
     }

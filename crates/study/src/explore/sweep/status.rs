@@ -16,12 +16,10 @@ use std::time::{Duration, SystemTime};
 /// Over how long a time before the last rows the rate is taken.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// How far a sweep is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepStatus {
     pub study: String,
     pub points: u64,
-    /// Points that have a row.
     pub done: u64,
     /// Those of them without figures.
     pub refused: u64,
@@ -29,13 +27,11 @@ pub struct SweepStatus {
     pub origins: Origins,
     /// The shards, if the points were split into some for a scheduler.
     pub shards: Option<ShardStatus>,
-    /// Seconds since the last rows came.
     pub seconds_since_last: Option<f64>,
     /// Points per second of what ran in the last minute of work, if it is known.
     pub points_per_second: Option<f64>,
 }
 
-/// How far shards are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShardStatus {
     pub count: u32,
@@ -54,11 +50,9 @@ struct Seen {
     shards: Vec<Grown>,
 }
 
-/// A shard's file of rows.
 #[derive(Debug, Clone, Copy)]
 struct Grown {
     begun: SystemTime,
-    /// When the last row came.
     last: SystemTime,
     rows: u64,
 }

@@ -20,7 +20,6 @@ use std::{
 pub struct Store {
     path: PathBuf,
     file: File,
-    /// Bytes of whole lines.
     length: u64,
     /// By point: where its line begins, and how long it is.
     done: HashMap<PointId, (u64, u32)>,
@@ -36,7 +35,6 @@ pub struct Damaged {
 }
 
 impl Store {
-    /// Opens a store, or makes it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         let mut store = Self::empty(path)?;
         let mut done = HashMap::new();
@@ -84,12 +82,10 @@ impl Store {
         }
     }
 
-    /// Whether a point is finished.
     pub fn has(&self, id: PointId) -> bool {
         self.done.contains_key(&id)
     }
 
-    /// How many points are finished.
     pub fn len(&self) -> usize {
         self.done.len()
     }
@@ -112,10 +108,7 @@ impl Store {
         read(&line).map(Some).map_err(wrong)
     }
 
-    /// Adds the line of a point, if it is new, and sees it to the file.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was written before is still there.
+    /// Adds the line of a point, if it is new, and sees it to the file. If that fails, what was written before is still there.
     pub fn add(
         &mut self,
         id: PointId,
@@ -140,7 +133,6 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until all lines are on the disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.file.sync_data().map_err(failed(&self.path))
     }

@@ -95,7 +95,6 @@ pub struct Objectives {
     pub max: Vec<String>,
 }
 
-/// Why a file is no study.
 #[derive(Debug, Error)]
 pub enum StudyError {
     #[error("{}", excerpt(&.0.to_string(), 300))]
@@ -112,10 +111,8 @@ pub enum StudyError {
     },
     #[error("copy `{}`: {}", excerpt(text, 100), excerpt(&error.to_string(), 300))]
     Copy { text: String, error: CopyError },
-    /// A copy without a size.
     #[error("copy `{}` has no size: write for example h2d:64MiB", excerpt(text, 100))]
     NoSize { text: String },
-    /// Neither a copy nor a workload, or both.
     #[error(
         "a study has a copy (`copy = \"h2d:64MiB\"`) or a workload (`workload = \"weight-streaming\"`): this one has {found}"
     )]
@@ -134,7 +131,6 @@ pub enum StudyError {
     /// Two axes of one path.
     #[error("two axes vary `{}`", excerpt(path, 100))]
     Twice { path: String },
-    /// Zipped axes of different lengths.
     #[error("axes zipped as `{}` have {one} and {other} values: they advance together", excerpt(zip, 100))]
     Zip {
         zip: String,
@@ -142,34 +138,26 @@ pub enum StudyError {
         one: usize,
         other: usize,
     },
-    /// A condition on an axis that is not there, or comes later.
     #[error("axis `{}` depends on `{}`, which is no axis before it", excerpt(path, 100), excerpt(on, 100))]
     When { path: String, on: String },
-    /// An objective or a plot of a column that there will not be.
     #[error("{what}: there will be no column `{}`; there will be {}", excerpt(name, 100), excerpt(known, 2000))]
     Column {
         /// `objectives` or `plot`.
         what: &'static str,
         name: String,
-        /// The columns that it may be.
         known: String,
     },
-    /// More axes than a study may have.
     #[error("{count} axes: a study has at most {MOST_AXES}")]
     Axes { count: usize },
     /// A list that nobody wrote by hand.
     #[error("axis `{}`: a list of {count} values: it takes at most {MOST_LISTED}; write a range", excerpt(path, 100))]
     List { path: String, count: usize },
-    /// More points than a study may have.
     #[error("more than {most} points")]
     TooMany { most: u64 },
 }
 
-/// The most points of a study.
 pub const MOST_POINTS: u64 = 10_000_000;
-/// Draws of a point.
 pub const DRAWS: RangeInclusive<u32> = 20..=2_000;
-/// The most axes of a study.
 pub const MOST_AXES: usize = 64;
 /// The most values of an axis that are listed one by one: each of them is tried before anything runs.
 pub const MOST_LISTED: usize = 4096;
@@ -179,7 +167,6 @@ pub const MOST_LISTED: usize = 4096;
 pub struct Study {
     /// As its file states it.
     pub spec: StudySpec,
-    /// By axis: its values.
     pub values: Vec<Vec<String>>,
     /// SHA-256 over all that decides its points, hexadecimal; also over the simulator's version.
     pub digest: String,
@@ -193,9 +180,7 @@ pub struct Study {
     pub(super) designs: BTreeMap<String, Base>,
     /// Whether each point is simulated, though its outcome may be known from another.
     pub again: bool,
-    /// Outcomes that points share.
     pub(super) shared: Shared,
-    /// Draws that all points share.
     pub(super) drawn: Arc<OnceLock<MachineDraws>>,
 }
 
@@ -205,7 +190,6 @@ impl Study {
         design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
     }
 
-    /// What it is resolved from.
     pub(super) fn layers(&self, design: Option<&str>) -> Layers {
         let design = design.filter(|design| self.designs.contains_key(*design));
         design.into_iter().fold(self.spec.base(), Layers::overlay)

@@ -34,7 +34,6 @@ const TIME_UNITS: [(&str, f64); 4] = [("_ns", 1e3), ("_us", 1e6), ("_ms", 1e9), 
 pub struct Table {
     /// Columns: `index`, the axes, the figures, `error`, `id`.
     pub columns: Vec<String>,
-    /// By row and column.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -53,14 +52,8 @@ impl Table {
 
     /// As CSV, with a head line. A cell without a value is empty.
     pub fn text(&self) -> Result<String, TableError> {
-        let wrong = |error: &dyn std::fmt::Display| TableError::Csv(error.to_string());
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.columns).map_err(|error| wrong(&error))?;
-        for row in &self.rows {
-            writer.write_record(row.iter().map(Value::shown)).map_err(|error| wrong(&error))?;
-        }
-        let text = writer.into_inner().map_err(|error| wrong(&error))?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        let rows = self.rows.iter().map(|row| row.iter().map(Value::shown).collect());
+        csv_text(std::iter::once(self.columns.clone()).chain(rows)).map_err(|error| failed_csv(&error))
     }
 
     /// Adds a column of times that is asked for in another unit than the table's, `exposure_ns` where it has `exposure_ps`.
@@ -75,10 +68,17 @@ impl Table {
         }
     }
 
-    /// The place of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
+}
+
+/// Records as CSV, of which the first is the head.
+pub fn csv_text(records: impl IntoIterator<Item = Vec<String>>) -> csv::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    records.into_iter().try_for_each(|record| writer.write_record(record))?;
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
@@ -109,7 +109,6 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins the files in a folder.
     pub fn create(folder: &Path, axes: Vec<AxisColumn>) -> Result<Self, TableError> {
         let names = columns(&axes);
         let mut csv = csv::Writer::from_writer(created(&folder.join("points.csv"))?);
@@ -135,10 +134,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Ends the files and gives them their names.
-    ///
-    /// # Errors
-    /// If one cannot be written; the old ones are then still there.
+    /// Ends the files and gives them their names. If that fails, the old ones are still there.
     pub fn finish(self) -> Result<(), TableError> {
         #[cfg(feature = "parquet")]
         let parquet = self.parquet.finish()?;

@@ -53,7 +53,6 @@ use std::{
     convert::Infallible,
 };
 
-/// How much is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Draws {
     #[serde(rename = "draws")]
@@ -74,7 +73,6 @@ pub struct Uncertainty {
     /// Draws that did not: they are left out for all.
     pub refused: usize,
     pub seed: u64,
-    /// Parameters that were drawn.
     pub varied: usize,
     /// Values per draw, on the average, that contradicted others and were moved to the nearest that makes a machine.
     pub moved_per_draw: f64,
@@ -140,7 +138,6 @@ impl<'c> Plan<'c> {
         Ok(Self { draws, work, pieces, sample, variants, ranges, points, technology })
     }
 
-    /// Runs there are to do.
     pub const fn runs(&self) -> usize {
         self.points.len() * self.variants.len() * self.pieces.len()
     }
@@ -313,7 +310,6 @@ pub fn interval_of(numbers: &[f64]) -> Option<[f64; 2]> {
     Some([low?, high?])
 }
 
-/// The figures of some work.
 const fn list(work: &Work) -> &'static [&'static Figure] {
     match work {
         Work::Copies { .. } => COPIES,

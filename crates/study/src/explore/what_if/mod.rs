@@ -69,12 +69,14 @@ pub const PAIRS: [[&str; 2]; 12] = [
     ["copy_engine.pces_plain", "copy_engine.outstanding_reads"],
 ];
 
-/// How many parameters are measured for a run of which nobody has said how many: one where that is quick, none where faults were injected
-/// or a copy was not delivered, since what limits such a run is no parameter.
-pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
-    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+/// How many parameters are measured for a run; where nobody has said how many, one if that is quick. None where faults were injected or a copy was not
+/// delivered, since what limits such a run is no parameter.
+pub(super) fn asked(workload: &Workload, outcome: &Outcome, most: Option<usize>) -> usize {
+    if !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered) {
+        return 0;
+    }
     let bytes = workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
-    usize::from(!faulty && (workload.copies.len() == 1 || bytes <= MOST_UNASKED))
+    most.unwrap_or_else(|| usize::from(workload.copies.len() == 1 || bytes <= MOST_UNASKED))
 }
 
 /// A run that can be repeated: the request with copies of at most so many bytes, without data.
@@ -105,7 +107,6 @@ struct Part {
     of: Reverse<(usize, usize)>,
 }
 
-/// A candidate that was tried alone.
 #[derive(Debug, Clone)]
 struct Tried {
     step: Step,
@@ -216,9 +217,6 @@ impl Question<'_> {
 }
 
 /// Measures what limits a copy of a run on `machine`: the best `most` parameters.
-///
-/// # Errors
-/// What the runs say; [`Control::Stop`] of the observer ends them.
 pub fn measure(
     machine: &Resolved,
     repeat: Repeat<'_>,

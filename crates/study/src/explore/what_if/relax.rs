@@ -18,7 +18,6 @@ impl Step {
         format!("{}={}", self.path, self.relaxed_to)
     }
 
-    /// With what it gained.
     pub fn gains(&self, gain_percent: f64) -> Gain {
         let Self { path, value, relaxed_to } = self.clone();
         Gain { parameter: path, value, relaxed_to, gain_percent }

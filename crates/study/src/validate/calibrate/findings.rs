@@ -29,13 +29,10 @@ pub enum Determination {
     Not,
 }
 
-/// What came out for one parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
     pub value: i128,
-    /// Least value that it may have.
     pub low: i128,
-    /// Greatest value that it may have.
     pub high: i128,
     /// Whether the value lies on one of its bounds.
     pub at_bound: bool,

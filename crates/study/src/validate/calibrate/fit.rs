@@ -12,7 +12,6 @@ const STEP: f64 = 0.01;
 const LEAST_GAIN: f64 = 1e-4;
 /// Rounds, of which each is a set of derivatives and some trials.
 const ROUNDS: usize = 40;
-/// Significant digits of a fitted value.
 const DIGITS: u32 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +24,6 @@ pub struct Variable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     pub values: Vec<i128>,
-    /// Residuals where they started.
     pub before: Vec<f64>,
     pub residuals: Vec<f64>,
     /// Derivatives of the residuals at the end, by variable, over its whole range.
@@ -54,7 +52,6 @@ impl Variable {
     }
 }
 
-/// Residuals of each of some candidates.
 pub type Residuals<'r, E> = dyn FnMut(&[Vec<i128>]) -> Result<Vec<Vec<f64>>, E> + 'r;
 
 /// Finds the values with the least sum of squared residuals, downhill from the start.

@@ -78,7 +78,6 @@ pub struct Selection {
     pub selector: Selector,
 }
 
-/// A parameter that is being fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuned {
     pub path: String,

@@ -13,7 +13,6 @@ use std::{
 use thiserror::Error;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-/// The longest configuration file.
 const LONGEST: Bytes = Bytes(1 << 20);
 /// The key of the digests of points.
 const POINTS: &str = "fitted_to";
@@ -23,9 +22,7 @@ const POINTS: &str = "fitted_to";
 pub struct Entry {
     pub path: String,
     pub value: String,
-    /// Least value that it may have.
     pub low: String,
-    /// Greatest value that it may have.
     pub high: String,
     pub bare: bool,
     /// What it was fitted to.
@@ -38,7 +35,6 @@ pub enum WriteError {
     /// It cannot be written, which the error names.
     #[error(transparent)]
     Unwritten(#[from] io::Error),
-    /// It cannot be read.
     #[error("{path}: {error}")]
     File { path: String, error: io::Error },
     /// It is not TOML, or has something else where a value belongs.

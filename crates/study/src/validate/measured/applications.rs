@@ -44,7 +44,6 @@ const ROUND: f64 = 65536.0;
 /// More copies, or megabytes, than any program has.
 const MOST: u64 = 1 << 40;
 
-/// All copies of one direction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
     megabytes: f64,

@@ -28,7 +28,6 @@ struct Section {
     unit: Option<f64>,
 }
 
-/// Whether a text may be such an output.
 pub fn is_bandwidth_test(text: &str) -> bool {
     text.contains("CUDA Bandwidth Test") || text.contains("bandwidthTest-") || text.contains("Memory Transfers")
 }

@@ -5,15 +5,17 @@ use super::{
     point::{Copied, Curve, Experiment, HostMemory, LeftOut, Mode, Point, size},
     table::{Cells, Table},
 };
-use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
+use crate::{
+    files::Refusal,
+    system::Direction,
+    workload::{MAX_BYTES, direction_name},
+};
 
 /// Why rows of managed memory are left out.
 const MANAGED: &str = "managed memory migrates by pages, which is not modelled";
 
 /// Sizes at which the line of a fit is taken: it holds below about 1 MB.
 const FIT_SIZES: [u64; 3] = [4 << 10, 64 << 10, 512 << 10];
-
-const DIRECTIONS: [(&str, Direction); 3] = [("h2d", Direction::H2d), ("d2h", Direction::D2h), ("d2d", Direction::D2d)];
 
 /// Kinds of memory; none stands for managed memory.
 const MEMORIES: [(&str, Option<HostMemory>); 4] = [
@@ -23,7 +25,6 @@ const MEMORIES: [(&str, Option<HostMemory>); 4] = [
     ("managed", None),
 ];
 
-/// What all these tables share.
 pub(super) struct Head {
     platform: String,
     mode: Mode,
@@ -32,11 +33,8 @@ pub(super) struct Head {
 }
 
 pub(super) fn direction(row: &Cells<'_>) -> Result<Direction, Refusal> {
-    row.choice("direction", &DIRECTIONS)
-}
-
-pub(super) fn direction_name(direction: Direction) -> &'static str {
-    DIRECTIONS.iter().find(|known| known.1 == direction).map_or("", |known| known.0)
+    let all = [Direction::H2d, Direction::D2h, Direction::D2d];
+    row.choice("direction", &all.map(|direction| (direction_name(direction), direction)))
 }
 
 /// The kind of memory, which must go with the direction; none for managed memory.
@@ -50,7 +48,7 @@ pub(super) fn memory(row: &Cells<'_>, direction: Direction) -> Result<Option<Hos
 }
 
 pub(super) fn mode(row: &Cells<'_>) -> Result<Mode, Refusal> {
-    row.choice("mode", &Mode::NAMES)
+    row.choice("mode", &Mode::ALL.map(|mode| (mode.name(), mode)))
 }
 
 pub(super) fn platform(row: &Cells<'_>) -> Result<String, Refusal> {

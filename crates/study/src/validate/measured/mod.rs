@@ -37,91 +37,58 @@ pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Ove
 pub use predictions::{Predicted, asked, predicted};
 use table::Table;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Bandwidth,
-    /// Host-side times of single calls.
-    Api,
-    /// Device-side times of single copies.
-    Spans,
-    /// Lines through such times.
-    CeFits,
-    /// Copies and kernels on streams.
-    Overlap,
-    Applications,
-    Programs,
-    /// A core's cipher rates.
-    Cipher,
-    /// Rates of AES-GCM kernels on SMs.
-    SmKernels,
-    Collectives,
+crate::units::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Kind {
+        Bandwidth = "bandwidth",
+        /// Host-side times of single calls.
+        Api = "api",
+        /// Device-side times of single copies.
+        Spans = "spans",
+        /// Lines through such times.
+        CeFits = "ce_fits",
+        Overlap = "overlap",
+        Applications = "applications",
+        Programs = "programs",
+        /// A core's cipher rates.
+        Cipher = "cipher",
+        SmKernels = "sm_kernels",
+        Collectives = "collectives",
+    }
 }
 
 /// What reading a table gives: points, and rows that the model does not cover.
 pub type Read = Result<(Vec<Point>, Vec<LeftOut>), Refusal>;
 
-struct TableFormat {
-    kind: Kind,
-    name: &'static str,
-    columns: &'static [&'static str],
-    read: fn(&Table) -> Read,
-}
-
-const fn table(
-    kind: Kind,
-    name: &'static str,
-    columns: &'static [&'static str],
-    read: fn(&Table) -> Read,
-) -> TableFormat {
-    TableFormat { kind, name, columns, read }
-}
+type Format = (Kind, &'static [&'static str], fn(&Table) -> Read);
 
 /// The first format whose columns are all there is the table's. Further columns are not read.
-const FORMATS: [TableFormat; 10] = [
-    table(
+const FORMATS: [Format; 10] = [
+    (
         Kind::Programs,
-        "programs",
         &["platform", "program", "mode", "place", "direction", "host_memory", "bytes", "device_ns"],
         programs::read,
     ),
-    table(
-        Kind::CeFits,
-        "ce_fits",
-        &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"],
-        copies::ce_fits,
-    ),
-    table(
-        Kind::Bandwidth,
-        "bandwidth",
-        &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"],
-        copies::bandwidth,
-    ),
-    table(Kind::Api, "api", &["platform", "mode", "host_memory", "direction", "bytes", "api_us"], copies::api),
-    table(Kind::Spans, "spans", &["platform", "mode", "host_memory", "direction", "bytes", "span_us"], copies::spans),
-    table(
+    (Kind::CeFits, &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"], copies::ce_fits),
+    (Kind::Bandwidth, &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"], copies::bandwidth),
+    (Kind::Api, &["platform", "mode", "host_memory", "direction", "bytes", "api_us"], copies::api),
+    (Kind::Spans, &["platform", "mode", "host_memory", "direction", "bytes", "span_us"], copies::spans),
+    (
         Kind::Overlap,
-        "overlap",
         &["platform", "mode", "mebibytes_each_way", "kernel_ms", "streams", "sequential_s", "pipelined_s"],
         overlap::read,
     ),
-    table(Kind::Applications, "applications", applications::COLUMNS, applications::read),
-    table(Kind::Cipher, "cipher", &["platform", "cipher", "clock_ghz", "gb_per_s"], copies::cipher),
-    table(Kind::SmKernels, "sm_kernels", sm_kernels::COLUMNS, sm_kernels::read),
-    table(Kind::Collectives, "collectives", collectives::COLUMNS, collectives::read),
+    (Kind::Applications, applications::COLUMNS, applications::read),
+    (Kind::Cipher, &["platform", "cipher", "clock_ghz", "gb_per_s"], copies::cipher),
+    (Kind::SmKernels, sm_kernels::COLUMNS, sm_kernels::read),
+    (Kind::Collectives, collectives::COLUMNS, collectives::read),
 ];
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|format| format.kind == self).map_or("", |format| format.name)
-    }
-}
 
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub kind: Kind,
     /// Its points, in the order of its rows.
     pub points: Vec<Point>,
-    /// Rows that the model does not cover.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -129,23 +96,22 @@ impl Measured {
     /// Reads a table; `file` is what errors call it.
     pub fn read(file: &str, text: &str) -> Result<Self, Refusal> {
         let table = Table::read(file, text)?;
-        let format = FORMATS.iter().find(|format| table.has(format.columns)).ok_or_else(|| unknown(&table))?;
-        let (points, left_out) = (format.read)(&table)?;
-        Ok(Self { kind: format.kind, points, left_out })
+        let known = FORMATS.iter().find(|(_, columns, _)| table.has(columns));
+        let (kind, _, read) = known.ok_or_else(|| unknown(&table))?;
+        let (points, left_out) = read(&table)?;
+        Ok(Self { kind: *kind, points, left_out })
     }
 }
 
 fn unknown(table: &Table) -> Refusal {
     let there = table.columns();
-    let lacking = |format: &&TableFormat| format.columns.iter().filter(|column| !there.contains(column)).count();
-    let nearest = FORMATS.iter().min_by_key(lacking);
-    let remedy = nearest.map_or_else(String::new, |format| {
-        let lack: Vec<_> = format.columns.iter().filter(|column| !there.contains(column)).copied().collect();
-        format!(
-            "the nearest is a table of {}, which also has {}; docs/validation.md lists all",
-            format.name,
-            lack.join(", ")
-        )
+    let lacking = |(kind, columns, _): &Format| {
+        (kind.name(), columns.iter().copied().filter(|column| !there.contains(column)).collect::<Vec<_>>())
+    };
+    let nearest = FORMATS.iter().map(lacking).min_by_key(|(_, lack)| lack.len());
+    let remedy = nearest.map_or_else(String::new, |(name, lack)| {
+        let lack = lack.join(", ");
+        format!("the nearest is a table of {name}, which also has {lack}; docs/validation.md lists all")
     });
     table.head_error("the columns are those of no known table".into(), &remedy)
 }

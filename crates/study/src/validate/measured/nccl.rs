@@ -23,7 +23,6 @@ const OPERATIONS: [(&str, &str); 5] = [
 const SIZE: usize = 0;
 const TIME: usize = 5;
 
-/// Whether a text may be such an output.
 pub fn is_nccl(text: &str) -> bool {
     text.lines().any(|line| line.starts_with('#') && line.contains("out-of-place"))
 }

@@ -18,7 +18,6 @@ const BYTES_FROM: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NvBandwidth {
-    /// A table of bandwidth, as CSV.
     pub table: String,
     pub used: Vec<String>,
     pub left_out: Vec<(String, &'static str)>,

@@ -18,11 +18,6 @@ crate::units::named! {
     }
 }
 
-impl Mode {
-    /// As tables write it.
-    pub const NAMES: [(&'static str, Self); 2] = [("off", Self::Off), ("cc", Self::Cc)];
-}
-
 crate::units::named! {
     /// Where the host's end of a copy lies.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,7 +36,6 @@ pub struct Copied {
     pub bytes: u64,
 }
 
-/// Equal copies of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     pub copy: Copied,
@@ -57,7 +51,6 @@ pub enum Schedule {
     Pipelined,
 }
 
-/// Copies and kernels on streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap {
     /// Bytes to the GPU, and as many back, over all streams.
@@ -138,7 +131,6 @@ pub struct Curve {
 #[derive(Debug, Clone)]
 pub struct Point {
     pub platform: String,
-    /// With confidential computing or without.
     pub mode: Mode,
     pub line: usize,
     /// What it is, in a few words.
@@ -148,11 +140,9 @@ pub struct Point {
     pub experiment: Experiment,
     pub measured: f64,
     pub unit: &'static str,
-    /// Where it is in a plot.
     pub curve: Curve,
 }
 
-/// Hexadecimal digits of [`Point::digest`].
 const DIGEST_DIGITS: usize = 16;
 
 impl Point {

@@ -59,7 +59,6 @@ pub struct Predicted {
     /// The point. Its `measured` is the predicted figure.
     pub point: Point,
     pub machine: String,
-    /// The digest of the machine's values.
     pub machine_digest: String,
     pub sealsim: String,
 }

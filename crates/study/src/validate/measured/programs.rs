@@ -3,11 +3,15 @@
 
 use super::{
     Read,
-    copies::{direction, direction_name, memory, mode, platform},
+    copies::{direction, memory, mode, platform},
     point::{Copied, Curve, Experiment, HostMemory, Mode, Point},
     table::{Cells, Table},
 };
-use crate::{files::Refusal, system::Direction, workload::MAX_BYTES};
+use crate::{
+    files::Refusal,
+    system::Direction,
+    workload::{MAX_BYTES, direction_name},
+};
 use std::{
     collections::{BTreeMap, HashMap, hash_map::Entry},
     sync::Arc,

@@ -36,7 +36,6 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether all of these columns are there.
     pub fn has(&self, columns: &[&str]) -> bool {
         columns.iter().all(|column| self.column(column).is_some())
     }
@@ -120,7 +119,6 @@ pub(super) struct Cells<'t> {
 }
 
 impl<'t> Cells<'t> {
-    /// The line, from 1.
     pub fn line(&self) -> usize {
         self.row.line
     }

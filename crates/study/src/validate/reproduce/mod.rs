@@ -24,15 +24,11 @@ pub use sms::SmError;
 use super::measured::{Copied, Experiment, Group, HostMemory, Mode, Overlap, Point, Schedule};
 use crate::{
     config::MachineSpec,
-    sim::{Control, Kernel, Order},
-    system::{
-        self, CopyOutcome, CopyRequest, DataMode, Direction, Memory, Operation, Outcome, Pages, PayloadSource, Request,
-        RunError, Step,
-    },
+    sim::Control,
+    system::{self, CopyOutcome, CopyRequest, Direction, Memory, Operation, Outcome, Pages, Request, RunError, Step},
     units::Femtos,
     workload::collective::{CollectiveCall, CollectiveError, CollectiveRequest, run_collective},
 };
-use std::io;
 use thiserror::Error;
 
 /// Copies of one size that `bandwidthTest` makes.
@@ -44,13 +40,10 @@ const FLUSH: u64 = 256 << 20;
 /// Copies of a group that are simulated: the first, which may find untouched pages, and some that do not.
 const GROUP_COPIES: u64 = 8;
 
-/// Why a point has no simulated figure.
 #[derive(Debug, Error)]
 pub enum ReproduceError {
-    /// The machine did not run.
     #[error("{label}: {error}")]
     Run { label: String, error: RunError },
-    /// A copy did not arrive.
     #[error("{label}: a copy was not delivered: {reason}")]
     NotDelivered { label: String, reason: String },
     /// The machine lacks what a kernel on SMs needs.
@@ -68,9 +61,6 @@ pub enum ReproduceError {
 pub type Observer<'o> = dyn FnMut(Femtos) -> Control + 'o;
 
 /// The simulated figure of a point, in its unit.
-///
-/// # Errors
-/// The machine cannot be built, a run fails or is stopped, or a copy is not delivered.
 pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_>) -> Result<f64, ReproduceError> {
     let mut machine = machine.clone();
     machine.confidential_computing = point.mode == Mode::Cc;
@@ -118,7 +108,6 @@ fn copies_of(copy: &Copied, mode: Mode) -> u64 {
     (BYTES / copy.bytes).clamp(least, COPIES)
 }
 
-/// Copies that stand for a group.
 fn simulated(group: &Group) -> u64 {
     (BYTES / group.copy.bytes).clamp(2, GROUP_COPIES).min(group.count)
 }
@@ -214,7 +203,7 @@ impl Bench<'_, '_> {
 
     fn run(&mut self, program: Program) -> Result<Outcome, ReproduceError> {
         let label = || self.label.to_owned();
-        let request = program.request();
+        let request = Request { copies: program.copies, program: program.steps, ..Request::none() };
         let outcome = system::run(self.machine, request, self.observer)
             .map_err(|error| ReproduceError::Run { label: label(), error })?;
         match outcome.copies.iter().find(|copy| !copy.delivered) {
@@ -268,18 +257,9 @@ impl Program {
     fn copy(&mut self, stream: u32, copy: Copied, buffer: u32, pages: Pages, blocking: bool) {
         let memory = if copy.memory == HostMemory::Pageable { Memory::Pageable } else { Memory::Pinned };
         self.step(stream, Operation::Copy { copy: self.copies.len(), blocking });
-        let (direction, bytes, source) = (copy.direction, copy.bytes, Box::new(NoBytes));
-        self.copies.push(CopyRequest {
-            gpu: 0,
-            direction,
-            bytes,
-            memory,
-            buffer,
-            buffer_bytes: bytes,
-            pages,
-            source,
-            sink: None,
-        });
+        let direction = copy.direction;
+        let one = Request::h2d(copy.bytes).copies.remove(0);
+        self.copies.push(CopyRequest { direction, memory, buffer, pages, ..one });
     }
 
     /// The copies of a trace. Each has a buffer of its own, but for those to pageable memory of the host: what one has freed the allocator
@@ -325,29 +305,6 @@ impl Program {
             let copy = Copied { direction, memory: HostMemory::Pinned, bytes };
             self.copy(stream, copy, buffer, Pages::Warm, false);
         }
-    }
-
-    fn request(self) -> Request {
-        Request {
-            copies: self.copies,
-            program: self.steps,
-            data: DataMode::None,
-            seed: 0,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
-            answers: false,
-        }
-    }
-}
-
-/// Runs without data ask for no bytes.
-struct NoBytes;
-
-impl PayloadSource for NoBytes {
-    fn read(&mut self, _offset: u64, into: &mut [u8]) -> io::Result<()> {
-        into.fill(0);
-        Ok(())
     }
 }
 

@@ -23,17 +23,14 @@ const KEY_BITS: u32 = 256;
 const PRODUCTS: f64 = (16 * 8 * 256) as f64;
 const BYTES: f64 = 32.0;
 
-/// Why the machine says nothing of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SmError {
     #[error("the machine has no table [sm]: lay a design with SMs over it (--design sm-tensor, or sm)")]
     NoSms,
     #[error("the machine has {0} SMs (sm.count)")]
     TooFew(u32),
-    /// Its tensor cores have no rate.
     #[error("the machine has no sm.tensor_products: lay --design sm-tensor over it, or set it")]
     NoTensorRate,
-    /// It does not say what a serial sum takes.
     #[error("the machine has no sm.serial_sum: set it")]
     NoSerialSum,
 }

@@ -76,7 +76,6 @@ pub(super) fn looks_so(text: &str) -> bool {
     text.starts_with('[') || head.is_ok_and(|head| head.vs_id.is_some() || head.algorithm.as_ref().is_some_and(named))
 }
 
-/// Reads the sets of a file.
 pub(super) fn read(text: &str) -> Result<Vec<Set>, VectorError> {
     let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: excerpt(text, 80).into() };
     let value = parse_json(text).map_err(|error| VectorError {
@@ -143,10 +142,7 @@ impl Set {
         VectorError { place: Place::File, problem, text: format!("{}, vsId {}", self.algorithm, self.id) }
     }
 
-    /// Takes over the answers of another set, test by test.
-    ///
-    /// # Errors
-    /// A test without an answer, an answer to no test, or one that says otherwise than the test.
+    /// Takes over the answers of another set, test by test. Each test must have one, each answer a test, and neither may say otherwise than the other.
     pub(super) fn answered(mut self, answers: &Self) -> Result<Self, VectorError> {
         let mut by_id = HashMap::new();
         for answer in answers.tests() {

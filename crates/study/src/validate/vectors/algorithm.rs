@@ -50,7 +50,6 @@ impl Algorithm {
         self.scheme().wire().engine
     }
 
-    /// Bytes that a key may have.
     pub const fn key_bytes(self) -> &'static [usize] {
         self.scheme().wire().key_bytes
     }

@@ -11,13 +11,11 @@ use crate::gcm::standalone::StandaloneError;
 use serde::Serialize;
 use thiserror::Error;
 
-/// Why there is nothing to judge.
 #[derive(Debug, Error)]
 pub enum JudgementError {
     /// The engine refuses the message, or never ends.
     #[error(transparent)]
     Engine(#[from] StandaloneError),
-    /// AES-GCM has no such message.
     #[error(transparent)]
     Software(#[from] BulkError),
 }
@@ -43,9 +41,7 @@ pub struct EngineParts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum VectorParts {
-    /// The text has another length.
     Length {
-        /// Bytes that came out.
         got: usize,
         expected: usize,
     },
@@ -80,7 +76,6 @@ pub enum VectorParts {
 /// A message that went through the engine, compared with software and a vector.
 #[derive(Debug, Clone)]
 pub struct Judgement {
-    /// Which way it went.
     pub direction: SealOpen,
     pub recording: Recording,
     /// The first stage that is not software's.

@@ -42,7 +42,6 @@ pub struct Case {
     pub may_refuse: bool,
 }
 
-/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {problem}: {text:?}")]
 pub struct VectorError {
@@ -71,32 +70,21 @@ impl fmt::Display for Place {
     }
 }
 
-/// What can be wrong with a vector file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Problem {
-    /// Not a line of a response file.
     #[error("expected `Name = value`, `[Name = value]`, `FAIL`, a comment or nothing")]
     Syntax,
     /// A name that response files of this kind do not have.
     #[error("unknown name")]
     UnknownName,
-    /// A name given twice in a case.
     #[error("given twice in one case")]
     Twice,
-    /// Not a whole number.
     #[error("expected a whole number")]
     Number,
     #[error("{0} is not hexadecimal")]
     Hex(&'static str),
-    /// A value of another length than announced.
     #[error("{name} has {got} bits where {announced} are announced")]
-    Length {
-        name: &'static str,
-        got: u64,
-        /// The bits that the group announces.
-        announced: u64,
-    },
-    /// A value that a case needs.
+    Length { name: &'static str, got: u64, announced: u64 },
     #[error("the case has no {0}")]
     Missing(&'static str),
     /// A file that holds no case, or not as many as it says.
@@ -106,19 +94,15 @@ pub enum Problem {
         expected: u64,
         found: u64,
     },
-    /// Not JSON of the schema.
     #[error("{0}")]
     Json(String),
-    /// Not CSV.
     #[error("{0}")]
     Csv(String),
-    /// A schema or result that is not known.
     #[error("unknown {0}")]
     Unknown(&'static str),
     /// An algorithm that is not modelled, or not in a file of this schema.
     #[error("no algorithm that vectors are read for; these are {}", Algorithm::names())]
     Algorithm,
-    /// A case with a plaintext that must also fail.
     #[error("a case has a plaintext or must fail, not both")]
     Contradiction,
     /// An ACVP prompt alone.
@@ -201,10 +185,8 @@ fn hex_bytes(name: &'static str, text: &str, place: &Place) -> Result<Vec<u8>, V
     hex::decode(text).map_err(error)
 }
 
-/// What a subject got wrong about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Mismatch {
-    /// A valid message was refused.
     #[error("refused: {0}")]
     Refused(Refusal),
     #[error("{what} is {got} instead of {expected}")]
@@ -214,7 +196,6 @@ pub enum Mismatch {
         expected: String,
         got: String,
     },
-    /// A message that is not valid was opened.
     #[error("an invalid message was accepted with tag {0}")]
     Accepted(String),
     /// The case says nothing about the subject: whatever it does, nothing could be compared.

@@ -109,7 +109,6 @@ impl Words<'_> {
     }
 }
 
-/// Reads words for `$readmemh`.
 pub(super) fn memh(text: &str) -> Result<Vec<Case>, VectorError> {
     let head = text.lines().next().unwrap_or_default();
     let name = head.split_once(". ").and_then(|(_, rest)| rest.split_once(':')).map_or("", |(name, _)| name);

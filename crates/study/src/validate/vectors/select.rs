@@ -6,33 +6,19 @@ use thiserror::Error;
 /// Why no case is meant, or not one alone.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SelectError {
-    /// There is no such case.
     #[error("no case `{id}`: there are {cases}, the first is `{first}`, the last `{last}`")]
-    Missing {
-        /// What was asked for.
-        id: String,
-        /// Cases in the file.
-        cases: usize,
-        /// The first one's name.
-        first: String,
-        last: String,
-    },
-    /// Several cases are called so.
+    Missing { id: String, cases: usize, first: String, last: String },
     #[error(
         "{cases} cases are called `{id}`; `{first}` and `{second}` are two of them: say which, for example `{example}`"
     )]
     Several {
-        /// What was asked for.
         id: String,
         cases: usize,
-        /// The name of one.
         first: String,
-        /// The name of another.
         second: String,
         /// What means the first alone.
         example: String,
     },
-    /// A file without cases.
     #[error("no case at all")]
     Empty,
 }

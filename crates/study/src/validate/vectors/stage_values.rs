@@ -12,7 +12,6 @@ const POWERS: usize = 8;
 /// A stage by its name, with its values in order.
 pub type StageValues = (&'static str, Vec<[u8; 16]>);
 
-/// The names of the stages, in their order.
 pub const STAGES: [&str; 6] = ["round_keys", "h_powers", "j0", "mask", "keystream", "ghash"];
 
 /// The stages of a message. `mask` is E(K, J0); `ghash` is the accumulator behind each block of AAD, of ciphertext and of lengths; the tag is the last one plus the mask.

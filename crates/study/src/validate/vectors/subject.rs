@@ -10,16 +10,12 @@ use crate::gcm::spec::GcmSpec;
 use crate::units::Bytes;
 use thiserror::Error;
 
-/// Why a subject gives nothing for a case.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// The algorithm has no such key.
     #[error("{0}")]
     Key(String),
-    /// The algorithm has no such IV.
     #[error("{0}")]
     Iv(String),
-    /// The tag does not belong to the rest.
     #[error("the tag does not belong to this key, IV, AAD and text")]
     Forged,
     /// The subject, and not the case, is the reason.
@@ -70,7 +66,6 @@ pub trait Subject {
     fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
-/// An engine as a subject.
 pub fn subject(engine: EngineSpec) -> Box<dyn Subject> {
     match engine {
         EngineSpec::Gcm(spec) => Box::new(Structural::new(spec)),

@@ -17,7 +17,6 @@ use super::{Algorithm, Case};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// How a set is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Cavp,
@@ -28,7 +27,6 @@ pub enum Style {
 }
 
 impl Style {
-    /// Whether it can hold messages of an algorithm.
     pub const fn holds(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Cavp => matches!(algorithm, Algorithm::AES_GCM),
@@ -59,10 +57,6 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// If it cannot be written; so for all that follows.
     pub fn begin(mut out: W, style: Style, plan: &Plan, with_stages: bool) -> io::Result<Self> {
         let (algorithm, Plan { messages, seed, longest, .. }) = (plan.algorithm, *plan);
         let what = format!("{algorithm}: {messages} messages, seed {seed}, longest text and AAD {longest} bytes");

@@ -17,7 +17,6 @@ use crate::{
 const HAND_OVER: Ns = 5_000;
 
 impl Player<'_> {
-    /// When a copy's call returns.
     pub(super) fn copy(&mut self, call: &Call, doing: &mut Doing) -> Result<Ns, u32> {
         loop {
             if doing.waits {

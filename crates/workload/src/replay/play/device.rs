@@ -40,7 +40,6 @@ const MOST_SLOTS: usize = 1024;
 pub(in crate::replay) struct Task {
     /// Where it waits for its turn: its stream, or a queue of its own.
     pub queue: u32,
-    /// When the host has submitted it.
     pub ready: Ns,
     /// Its stream, its place there by the ends of operations, how many of these are before it, and how much of the last one it overlaps.
     pub stream: u32,
@@ -74,7 +73,6 @@ pub(in crate::replay) struct Task {
 /// What of a GPU's engines the machine says.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::replay) struct Engines {
-    /// Kernels at once.
     pub slots: usize,
     /// From the end of a copy to the next on its engine.
     pub turnaround: Ns,
@@ -96,7 +94,6 @@ pub(in crate::replay) struct Held {
     pub after: Ns,
 }
 
-/// Who waits for an operation.
 #[derive(Debug, Clone, Copy)]
 enum Waiter {
     Queue(u32),
@@ -134,7 +131,6 @@ pub(in crate::replay) struct Device {
     pub spans: Vec<Span>,
     done: Vec<bool>,
     waiting: HashMap<u32, Vec<Waiter>>,
-    /// Threads that may go on.
     pub woken: Vec<u32>,
     /// In the order of submission; of those that are all done, when the last is seen to have ended.
     submitted: Vec<u32>,
@@ -350,12 +346,10 @@ impl Device {
         if self.done[place as usize] { Ok(self.spans[place as usize]) } else { Err(place) }
     }
 
-    /// A thread waits for an operation.
     pub fn await_op(&mut self, place: u32, thread: u32) {
         self.waiting.entry(place).or_default().push(Waiter::Thread(thread));
     }
 
-    /// How many operations are submitted.
     pub const fn count(&self) -> usize {
         self.submitted.len()
     }

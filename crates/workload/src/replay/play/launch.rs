@@ -20,7 +20,6 @@ const NOTHING: Ns = 1_000;
 const JITTER: Ns = 3_000;
 
 impl Player<'_> {
-    /// When a launch returns.
     pub(super) fn launch(&mut self, place: u32, call: &Call, doing: &mut Doing) -> Result<Ns, u32> {
         if !std::mem::replace(&mut doing.waits, true) {
             doing.end = doing.start.saturating_add(self.duration(place as usize, call));

@@ -52,7 +52,6 @@ pub struct Span {
 }
 
 impl Span {
-    /// From start to end.
     pub const fn duration(self) -> Ns {
         self.end.saturating_sub(self.start)
     }
@@ -78,7 +77,6 @@ const fn moved(played: Ns, from: Ns, to: Ns) -> Ns {
     if to >= from { played.saturating_add(to - from) } else { played.saturating_sub(from - to) }
 }
 
-/// A call in progress.
 #[derive(Debug, Clone, Copy)]
 struct Doing {
     start: Ns,
@@ -140,7 +138,6 @@ pub struct Part<'a> {
     pub times: Times,
 }
 
-/// What a thread waits for.
 #[derive(Debug, Clone, Copy)]
 enum Await {
     Op(u32),

@@ -10,7 +10,6 @@ use crate::{
 const LEAST: Ns = 2_000;
 
 impl Player<'_> {
-    /// When a call returns that waits.
     pub(super) fn wait(&mut self, place: u32, waited: Waited, doing: &mut Doing) -> Result<Ns, u32> {
         let call = &self.job.calls[place as usize];
         if doing.asked.is_none() {

@@ -34,7 +34,6 @@ pub(super) fn launch(machine: &MachineSpec) -> Femtos {
     fabric.map_or(Femtos(0), |f| if machine.confidential_computing { f.secure_launch } else { f.launch })
 }
 
-/// Whether a GPU ends with what it must.
 pub(super) fn is_right(request: &CollectiveRequest, plan: &Plan, rank: usize, memory: Option<&[u8]>) -> bool {
     let (at, mut wanted) = expected(request.kind, plan, request.element, request.seed, rank, request.ranks);
     let Some(there) = memory.and_then(|memory| memory.get(at..at + wanted.len())) else { return false };

@@ -26,11 +26,9 @@ pub enum Extent {
 pub struct CollectiveRequest {
     /// What the GPUs do.
     pub kind: Collective,
-    /// How many they are.
     pub ranks: usize,
     /// Bytes of the buffer of each.
     pub bytes: u64,
-    /// What buffers are made of.
     pub element: Element,
     /// Whether bytes are carried. With them every GPU is simulated.
     pub data: DataMode,
@@ -96,20 +94,12 @@ pub struct CollectiveOutcome {
     pub refused: Option<String>,
 }
 
-/// Why a collective cannot be run.
 #[derive(Debug, Error)]
 pub enum CollectiveError {
-    /// Not so many GPUs.
     #[error("a collective has 2 to {MOST_RANKS} GPUs, not {0}")]
     Ranks(usize),
-    /// The machine has fewer.
     #[error("the machine has {gpus} GPU{}, and copies through the host need {ranks}", if *gpus == 1 { "" } else { "s" })]
-    Gpus {
-        /// GPUs of the machine.
-        gpus: usize,
-        /// GPUs of the collective.
-        ranks: usize,
-    },
+    Gpus { gpus: usize, ranks: usize },
     /// A bridge joins two.
     #[error("fabric.topology is \"bridge\", which joins two GPUs, not {0}")]
     Bridge(usize),
@@ -117,19 +107,12 @@ pub enum CollectiveError {
     Empty,
     #[error("the machine has no table `fabric`")]
     NoFabric,
-    /// Faults on the fabric where there is none.
     #[error(
         "faults of copies through the host are those of `sealsim run`: a collective takes faults on a fabric alone"
     )]
     StagedFaults,
-    /// More bytes than a machine has memory for them.
     #[error("{ranks} buffers of {bytes} B with bytes do not fit into memory here: ask for less, or carry no bytes")]
-    TooLong {
-        ranks: usize,
-        /// Bytes of each buffer.
-        bytes: u64,
-    },
-    /// Copies through the host were refused.
+    TooLong { ranks: usize, bytes: u64 },
     #[error("a collective was refused: {0}")]
     Refused(String),
     #[error(transparent)]

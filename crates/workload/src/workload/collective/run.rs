@@ -114,7 +114,6 @@ fn timed_by_one(
     Ok(CollectiveOutcome { protocol: Protocol::Nvls, time, ..summed })
 }
 
-/// Where faults can be placed in a collective.
 pub fn collective_fault_points(
     machine: &MachineSpec,
     kind: Collective,

@@ -43,7 +43,6 @@ impl Passing {
     }
 }
 
-/// A collective, laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub programs: Vec<Program>,

@@ -24,9 +24,6 @@ pub struct CollectiveTimes(BTreeMap<CollectiveCall, CollectiveTime>);
 
 impl CollectiveTimes {
     /// Simulates each different call once, without bytes.
-    ///
-    /// # Errors
-    /// A collective cannot be run on the machine, or `observer` stops it.
     pub fn measure(
         machine: &MachineSpec,
         calls: impl IntoIterator<Item = CollectiveCall>,

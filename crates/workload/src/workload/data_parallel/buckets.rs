@@ -1,6 +1,5 @@
 //! Gradients put into buckets in the order in which they come, as `DistributedDataParallel` of PyTorch does.
 
-/// The bucket that is being filled.
 #[derive(Debug)]
 pub struct Buckets {
     bytes: u64,

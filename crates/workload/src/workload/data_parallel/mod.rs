@@ -88,7 +88,6 @@ pub enum Part {
     Kernel(Femtos),
     /// Has a bucket of so many bytes ready, and goes on.
     Bucket(u64),
-    /// Waits for all buckets.
     Reduced,
 }
 

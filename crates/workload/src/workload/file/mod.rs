@@ -26,7 +26,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The longest file that is read.
 pub const MAX_FILE: Bytes = Bytes(1 << 20);
 
 /// Its form.
@@ -164,7 +163,6 @@ impl WorkloadFile {
             .remedy("`sealsim replay FILE` plays it; without its `thread` operations it can be run"))
     }
 
-    /// Whether there is a collective among its steps.
     pub fn calls_collectives(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }

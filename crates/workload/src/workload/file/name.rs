@@ -16,7 +16,6 @@ const LONGEST: usize = 64;
 /// A turn by the name of its repeat's index, innermost last.
 pub(super) type Turns = Vec<(String, u64)>;
 
-/// A name as it is written.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Name(String);

@@ -157,7 +157,6 @@ impl Operation {
     }
 }
 
-/// How many steps and copies operations unroll to.
 pub(super) fn size(operations: &[Operation]) -> (u64, u64) {
     operations.iter().map(Operation::size).fold((0, 0), |sum, one| {
         let (steps, copies): (u64, u64) = sum;

@@ -6,7 +6,7 @@ use super::{
     formats::Importer,
     input::Room,
     marks::Marks,
-    model::{CallKind, DeviceKind, DeviceOp, Events, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
+    model::{CallKind, DeviceKind, DeviceOp, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
     order::Order,
     place::Place,
     size::Size,
@@ -46,22 +46,14 @@ pub(super) struct Builder {
     file: String,
     format: &'static Importer,
     room: Rc<Room>,
-    names: Vec<Arc<str>>,
+    /// Without its threads and its dependencies.
+    trace: Trace,
     ids: HashMap<Arc<str>, NameId>,
-    /// Bytes of all names.
     kept: usize,
-    device: Vec<DeviceOp>,
-    calls: Vec<HostCall>,
-    synchronizations: Vec<Synchronization>,
     threads: HashMap<Thread, u32>,
-    rank: Option<Rank>,
-    gpu: Option<String>,
     pub marks: Marks,
-    steps: Vec<(u64, u64)>,
-    events: Events,
     faults: Refusals,
     notes: Notes,
-    assumed: Vec<String>,
 }
 
 impl Builder {
@@ -70,21 +62,13 @@ impl Builder {
             file: file.to_owned(),
             format,
             room,
-            names: Vec::new(),
+            trace: Trace { format: Some(format.name), ..Trace::default() },
             ids: HashMap::new(),
             kept: 0,
-            device: Vec::new(),
-            calls: Vec::new(),
-            synchronizations: Vec::new(),
             threads: HashMap::new(),
-            rank: None,
-            gpu: None,
             marks: Marks::default(),
-            steps: Vec::new(),
-            events: Events::default(),
             faults: Refusals::default(),
             notes: Notes::default(),
-            assumed: Vec::new(),
         }
     }
 
@@ -94,18 +78,18 @@ impl Builder {
         if let Some(id) = self.ids.get(&*name) {
             return *id;
         }
-        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let id = u32::try_from(self.trace.names.len()).unwrap_or(u32::MAX);
         self.notes.cut += u64::from(matches!(name, Cow::Owned(_)));
         self.kept = self.kept.saturating_add(name.len());
         let name: Arc<str> = name.into();
-        self.names.push(Arc::clone(&name));
+        self.trace.names.push(Arc::clone(&name));
         self.ids.insert(name, id);
         id
     }
 
     /// The name at a place.
     pub fn named(&self, name: NameId) -> Arc<str> {
-        self.names.get(name as usize).map_or_else(|| "".into(), Arc::clone)
+        self.trace.names.get(name as usize).map_or_else(|| "".into(), Arc::clone)
     }
 
     /// Place of a thread, which is new or not.
@@ -117,12 +101,12 @@ impl Builder {
 
     /// Counts an event of the file. Exactly one of the others has to follow.
     pub fn event(&mut self) {
-        self.events.all += 1;
+        self.trace.events.all += 1;
     }
 
     /// Counts many events of the file that are left out for one reason.
     pub fn leave_out_all(&mut self, reason: &str, count: u64) {
-        self.events.all += count;
+        self.trace.events.all += count;
         self.count_left_out(reason, count);
     }
 
@@ -134,15 +118,15 @@ impl Builder {
         if count == 0 {
             return;
         }
-        let full = self.events.left_out.len() >= REASONS;
-        let known = self.events.left_out.iter().position(|(known, _)| known == reason);
+        let full = self.trace.events.left_out.len() >= REASONS;
+        let known = self.trace.events.left_out.iter().position(|(known, _)| known == reason);
         match known.or(full.then_some(REASONS)) {
-            Some(place) if place < REASONS => self.events.left_out[place].1 += count,
-            Some(_) => match self.events.left_out.get_mut(REASONS) {
+            Some(place) if place < REASONS => self.trace.events.left_out[place].1 += count,
+            Some(_) => match self.trace.events.left_out.get_mut(REASONS) {
                 Some((_, others)) => *others += count,
-                None => self.events.left_out.push(("other things that are not read".into(), count)),
+                None => self.trace.events.left_out.push(("other things that are not read".into(), count)),
             },
-            None => self.events.left_out.push((excerpt(reason, 200).into_owned(), count)),
+            None => self.trace.events.left_out.push((excerpt(reason, 200).into_owned(), count)),
         }
     }
 
@@ -156,30 +140,29 @@ impl Builder {
             self.fault(refused_at("event", &self.file, op.place, what).remedy("correct the size"));
             return;
         }
-        self.events.used += 1;
-        self.room.holds(self.device.len() + 1, self.events.used, op.place);
-        self.device.push(op);
+        self.trace.events.used += 1;
+        self.room.holds(self.trace.device.len() + 1, self.trace.events.used, op.place);
+        self.trace.device.push(op);
     }
 
     pub fn call(&mut self, call: HostCall) {
-        self.events.used += 1;
-        self.room.holds(0, self.events.used, call.place);
-        self.calls.push(call);
+        self.trace.events.used += 1;
+        self.room.holds(0, self.trace.events.used, call.place);
+        self.trace.calls.push(call);
     }
 
     pub fn synchronization(&mut self, synchronization: Synchronization) {
-        self.events.used += 1;
-        self.room.holds(0, self.events.used, synchronization.place);
-        self.synchronizations.push(synchronization);
+        self.trace.events.used += 1;
+        self.room.holds(0, self.trace.events.used, synchronization.place);
+        self.trace.synchronizations.push(synchronization);
     }
 
     pub fn rank(&mut self, rank: Rank) {
-        self.rank = Some(rank);
+        self.trace.rank = Some(rank);
     }
 
-    /// Notes on which GPU the profile was taken.
     pub fn gpu(&mut self, name: &str) {
-        self.gpu = Some(excerpt(name, 80).into_owned());
+        self.trace.gpu = Some(excerpt(name, 80).into_owned());
     }
 
     /// What is wrong with an event.
@@ -205,7 +188,6 @@ impl Builder {
         self.notes.by_bandwidth += 1;
     }
 
-    /// Notes a call that returned an error.
     pub fn failed(&mut self) {
         self.notes.failed += 1;
     }
@@ -215,53 +197,40 @@ impl Builder {
         let forgotten = |correlation: &mut Option<NonZeroU64>| {
             *correlation = correlation.filter(|number| !correlations.contains(&number.get()));
         };
-        self.device.iter_mut().for_each(|op| forgotten(&mut op.correlation));
-        self.calls.iter_mut().for_each(|call| forgotten(&mut call.correlation));
+        self.trace.device.iter_mut().for_each(|op| forgotten(&mut op.correlation));
+        self.trace.calls.iter_mut().for_each(|call| forgotten(&mut call.correlation));
     }
 
     /// Lets operations, and after them calls, begin so much later, in the order in which they were given.
     pub fn delay(&mut self, by: &[u64]) {
-        let starts = self.device.iter_mut().map(|op| &mut op.start_ns);
-        let starts = starts.chain(self.calls.iter_mut().map(|call| &mut call.start_ns));
+        let starts = self.trace.device.iter_mut().map(|op| &mut op.start_ns);
+        let starts = starts.chain(self.trace.calls.iter_mut().map(|call| &mut call.start_ns));
         starts.zip(by).for_each(|(start, by)| *start = start.saturating_add(*by));
     }
 
     pub fn assume(&mut self, sentence: impl Into<String>) {
-        self.assumed.push(sentence.into());
+        self.trace.assumed.push(sentence.into());
     }
 
     /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
     pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, Refusal> {
         self.room.check(&self.file)?;
         std::mem::take(&mut self.faults).result()?;
-        if self.device.is_empty() {
+        if self.trace.device.is_empty() {
             return Err(self.nothing());
         }
-        let order = Order::new(&self.device, &self.calls);
-        let dependencies = dependencies.into_iter().map(|(from, to)| (order.of(from), order.of(to))).collect();
-        self.device.sort_by_key(|op| op.start_ns);
-        self.calls.sort_by_key(|call| call.start_ns);
-        let starts = [self.device.first().map(|op| op.start_ns), self.calls.first().map(|call| call.start_ns)];
-        self.steps = self.marks.chosen(starts.into_iter().flatten().min().unwrap_or(0));
+        let trace = &mut self.trace;
+        let order = Order::new(&trace.device, &trace.calls);
+        trace.dependencies = dependencies.into_iter().map(|(from, to)| (order.of(from), order.of(to))).collect();
+        trace.device.sort_by_key(|op| op.start_ns);
+        trace.calls.sort_by_key(|call| call.start_ns);
+        let starts = [trace.device.first().map(|op| op.start_ns), trace.calls.first().map(|call| call.start_ns)];
+        trace.marks = self.marks.chosen(starts.into_iter().flatten().min().unwrap_or(0));
         self.rebase()?;
         let mut threads: Vec<_> = self.threads.into_iter().collect();
         threads.sort_by_key(|(_, place)| *place);
-        let mut trace = Trace {
-            format: Some(self.format.name),
-            names: self.names,
-            device: self.device,
-            calls: self.calls,
-            synchronizations: self.synchronizations,
-            dependencies,
-            on_host: HashMap::new(),
-            threads: threads.into_iter().map(|(thread, _)| thread).collect(),
-            rank: self.rank,
-            gpu: self.gpu,
-            first_step: self.marks.first_step,
-            marks: self.steps,
-            events: self.events,
-            assumed: self.assumed,
-        };
+        let threads = threads.into_iter().map(|(thread, _)| thread).collect();
+        let mut trace = Trace { threads, first_step: self.marks.first_step, ..self.trace };
         debug_assert!(trace.events.add_up());
         let said = assumed::sentences(&trace);
         trace.assumed.extend(self.notes.sentences().into_iter().chain(said));
@@ -269,15 +238,15 @@ impl Builder {
     }
 
     fn nothing(&self) -> Refusal {
-        let reasons = self.events.left_out.iter().map(|(reason, count)| format!("{count}: {reason}"));
+        let reasons = self.trace.events.left_out.iter().map(|(reason, count)| format!("{count}: {reason}"));
         let reasons: Vec<_> = reasons.take(5).collect();
-        let what = match (self.events.all, reasons.len()) {
+        let what = match (self.trace.events.all, reasons.len()) {
             (0, _) => "there is no event in it".to_owned(),
             (_, 0) => "nothing in it was done by a GPU".to_owned(),
             _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
         };
         // Who asks the GPU and gets no answer has often no other fault.
-        let asks = self.calls.iter().any(|call| matches!(call.what, CallKind::Launch | CallKind::GraphLaunch));
+        let asks = self.trace.calls.iter().any(|call| matches!(call.what, CallKind::Launch | CallKind::GraphLaunch));
         let secure = "with confidential computing on a profiler sees no GPU, unless the GPU is in devtools mode: if it was on, profile with it off; else";
         let idle = if asks { format!("{secure} {}", self.format.idle) } else { self.format.idle.to_owned() };
         refused("no_device", &self.file, what).remedy(idle)
@@ -287,26 +256,27 @@ impl Builder {
     fn rebase(&mut self) -> Result<(), Refusal> {
         let ends = |start: Option<u64>, last: Option<u64>| [start, last].into_iter().flatten();
         let (op, call) = (|op: &DeviceOp| op.start_ns, |call: &HostCall| call.start_ns);
-        let firsts = ends(self.device.first().map(op), self.calls.first().map(call));
-        let lasts = ends(self.device.last().map(op), self.calls.last().map(call));
+        let firsts = ends(self.trace.device.first().map(op), self.trace.calls.first().map(call));
+        let lasts = ends(self.trace.device.last().map(op), self.trace.calls.last().map(call));
         let (mut first, last) = (firsts.min().unwrap_or(0), lasts.max().unwrap_or(0));
         // A few operations that begin long before any call are damaged: the clock is that of the others.
-        if let Some(call) = self.calls.first().filter(|call| last - first > SPAN && call.start_ns > first) {
-            let early = self.device.partition_point(|op| op.start_ns < call.start_ns);
-            first = if early * 4 <= self.device.len() { call.start_ns } else { first };
+        if let Some(call) = self.trace.calls.first().filter(|call| last - first > SPAN && call.start_ns > first) {
+            let early = self.trace.device.partition_point(|op| op.start_ns < call.start_ns);
+            first = if early * 4 <= self.trace.device.len() { call.start_ns } else { first };
         }
         // A step that is marked begins with the host's work before its first call.
-        let first = self.steps.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
+        let first =
+            self.trace.marks.iter().filter(|(_, end)| *end >= first).map(|(start, _)| *start).fold(first, u64::min);
         if last - first > SPAN {
             let days = (last - first) / 86_400_000_000_000;
             let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");
             let error = refused("clock", &self.file, what);
             return Err(error.remedy("correct or remove the events whose start is not that of the others"));
         }
-        self.device.iter_mut().for_each(|op| op.start_ns = op.start_ns.saturating_sub(first));
-        self.calls.iter_mut().for_each(|call| call.start_ns -= first);
-        self.steps.sort_unstable();
-        for (start, end) in &mut self.steps {
+        self.trace.device.iter_mut().for_each(|op| op.start_ns = op.start_ns.saturating_sub(first));
+        self.trace.calls.iter_mut().for_each(|call| call.start_ns -= first);
+        self.trace.marks.sort_unstable();
+        for (start, end) in &mut self.trace.marks {
             (*start, *end) = (start.saturating_sub(first), end.saturating_sub(first));
         }
         Ok(())
@@ -335,7 +305,7 @@ mod tests {
         let mut builder = Builder::new("it", Rc::default(), &kineto::FORMAT);
         let count = 100_000;
         (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
-        assert_eq!(builder.names.len(), count);
+        assert_eq!(builder.trace.names.len(), count);
         assert!(builder.kept < ROOM + NAME + 100 * count, "{}", builder.kept);
     }
 }

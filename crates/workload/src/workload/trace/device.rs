@@ -15,7 +15,6 @@ pub struct DeviceOp {
     pub stream: u32,
     /// Number that the operation shares with the call that asked for it. All operations of one graph launch share one.
     pub correlation: Option<NonZeroU64>,
-    /// Whether it is a node of a graph.
     pub in_graph: bool,
     /// What the profiler calls it.
     pub name: NameId,
@@ -51,7 +50,6 @@ pub struct Communication {
     pub bytes_in: Option<u64>,
     /// What this rank gets out, bytes.
     pub bytes_out: Option<u64>,
-    /// How many ranks take part.
     pub ranks: Option<u32>,
     /// Which communicator it is of, as the profiler writes it.
     pub group: Option<NameId>,
@@ -73,7 +71,6 @@ impl From<Communication> for DeviceKind {
 // A profile has millions of operations: a gigabyte of it is to take less itself.
 const _: () = assert!(size_of::<DeviceOp>() <= 72);
 
-/// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     H2d,

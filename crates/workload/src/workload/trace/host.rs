@@ -39,7 +39,6 @@ pub enum CallKind {
     Free,
     /// To allocate locked memory of the host.
     HostAllocate,
-    /// To lock memory of the host.
     Register,
     Unregister,
     Load,

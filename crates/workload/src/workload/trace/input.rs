@@ -40,7 +40,6 @@ impl Input<'_> {
         }
     }
 
-    /// Its length, bytes, where that is known.
     pub(super) fn length(&self) -> Option<u64> {
         match self {
             Self::Path(path) => path.metadata().ok().filter(std::fs::Metadata::is_file).map(|known| known.len()),

@@ -15,7 +15,7 @@ use crate::system::Pages;
 use std::{collections::HashMap, sync::Arc};
 
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The format that it was read from; `None`: it is what a workload file says.
     pub format: Option<&'static str>,
@@ -29,7 +29,6 @@ pub struct Trace {
     pub synchronizations: Vec<Synchronization>,
     /// Who waits for whom, where the format says so itself (Chakra). Each pair is: first this, then that.
     pub dependencies: Vec<(Step, Step)>,
-    /// Threads that made the calls.
     pub threads: Vec<Thread>,
     /// Which of several processes of one job this is.
     pub rank: Option<Rank>,
@@ -84,7 +83,6 @@ pub struct Rank {
 /// What became of the events of a file: each is used, or left out for a reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
-    /// All events of the file.
     pub all: u64,
     /// Those that are an operation, a call or a wait of the trace.
     pub used: u64,

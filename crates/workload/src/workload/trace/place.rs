@@ -27,7 +27,6 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line, in files that have some.
     pub const fn line(self) -> Option<u64> {
         match self {
             Self::Line(line) | Self::CallLine(line) => Some(line),

@@ -19,7 +19,6 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub algorithm: Algorithm,
@@ -36,7 +35,6 @@ impl Plan {
     pub const LONG: u32 = 256;
 }
 
-/// A message of a set.
 #[derive(Debug, Clone)]
 pub struct Message {
     pub case: Case,
@@ -71,7 +69,6 @@ impl Generator {
         Self { plan, random: ChaCha8Rng::seed_from_u64(plan.seed), given: 0, key: None, seen: BTreeSet::new() }
     }
 
-    /// What the messages given so far have covered.
     pub fn coverage(&self) -> Coverage {
         let possible = shape::possible(self.plan.algorithm);
         let word = |(dimension, bin): Choice| format!("{} {}", dimension.name(), dimension.bins()[usize::from(bin)]);

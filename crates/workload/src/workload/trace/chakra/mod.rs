@@ -30,7 +30,6 @@ use prost::Message;
 use schema::{Metadata, Node, VERSION};
 use std::io::{self, Read};
 
-/// Bytes of the longest message.
 const MESSAGE: u64 = 1 << 26;
 
 pub(super) const FORMAT: Importer = Importer {

@@ -12,9 +12,7 @@ pub enum ChakraWork<'a> {
     Host,
     /// The GPU computes, or does what the schema has no type for.
     Computation,
-    /// A copy to the GPU.
     Load,
-    /// A copy to the host.
     Store,
     /// A collective, by its name. One that the schema does not know is written as a computation.
     Collective(&'a str),

@@ -1,8 +1,11 @@
 //! Rows of `cuda_api_trace`.
 
-use super::{cells::Line, head::Head, unit};
+use super::{
+    cells::Line,
+    head::{Head, TimeColumns},
+};
 use crate::files::Refusal;
-use crate::workload::trace::{builder::Builder, calls, model::HostCall, time::Time};
+use crate::workload::trace::{builder::Builder, calls, model::HostCall};
 use std::{
     collections::{HashMap, HashSet},
     num::NonZeroU64,
@@ -12,8 +15,7 @@ use std::{
 /// Where the columns are, and what makes nanoseconds of them.
 pub(super) struct ApiColumns {
     columns: usize,
-    start: (usize, i32),
-    duration: (usize, i32),
+    times: TimeColumns,
     correlation: usize,
     name: usize,
     thread: usize,
@@ -33,14 +35,9 @@ pub(super) struct Api {
 
 impl ApiColumns {
     pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, Refusal> {
-        let time = |name: &str, written: &str| {
-            let column = head.needed(name, written, line)?;
-            Ok((column, head.unit(column, unit::time, line)?))
-        };
         Ok(Self {
             columns: head.len(),
-            start: time("start", "Start (ns)")?,
-            duration: time("duration", "Duration (ns)")?,
+            times: TimeColumns::of(head, line)?,
             correlation: head.needed("corrid", "CorrID", line)?,
             name: head.needed("name", "Name", line)?,
             thread: head.needed("tid", "Tid", line)?,
@@ -58,10 +55,7 @@ impl ApiColumns {
         builder: &mut Builder,
     ) -> Result<(), Refusal> {
         line.check_cells(row, self.columns)?;
-        let start = line.number(row, self.start.0, self.start.1)?;
-        let duration = line.number(row, self.duration.0, self.duration.1)?;
-        let time = Time::new(start, duration)
-            .map_err(|what| line.error(row.get(self.start.0), &what, "correct it, or delete the line"))?;
+        let time = self.times.read(line, row)?;
         let name = line.text(row, Some(self.name));
         let process = line.text(row, self.process);
         let correlation = line.id(row, Some(self.correlation))?.and_then(NonZeroU64::new);
@@ -89,14 +83,9 @@ impl ApiColumns {
 
 impl Api {
     fn used(&mut self, correlation: u64, process: &str) {
-        let process = match self.processes.get(process) {
-            Some(process) => *process,
-            None => {
-                let next = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
-                self.processes.insert(process.to_owned(), next);
-                next
-            }
-        };
+        let next = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+        let known = self.processes.get(process).copied();
+        let process = known.unwrap_or_else(|| *self.processes.entry(process.to_owned()).or_insert(next));
         if *self.owners.entry(correlation).or_insert(process) != process {
             self.shared.insert(correlation);
         }

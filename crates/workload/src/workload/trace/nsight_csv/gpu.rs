@@ -1,6 +1,10 @@
 //! Rows of `cuda_gpu_trace`.
 
-use super::{cells::Line, head::Head, unit};
+use super::{
+    cells::Line,
+    head::{Head, TimeColumns},
+    unit,
+};
 use crate::files::Refusal;
 use crate::workload::trace::{
     builder::Builder,
@@ -15,8 +19,7 @@ use std::{num::NonZeroU64, ops::Range};
 /// Where the columns are, and what makes nanoseconds and bytes of them.
 pub(super) struct GpuColumns {
     columns: usize,
-    start: (usize, i32),
-    duration: (usize, i32),
+    times: TimeColumns,
     bytes: Option<(usize, f64)>,
     rate: Option<(usize, f64)>,
     correlation: Option<usize>,
@@ -29,17 +32,12 @@ pub(super) struct GpuColumns {
 
 impl GpuColumns {
     pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, Refusal> {
-        let time = |name: &str, written: &str| {
-            let column = head.needed(name, written, line)?;
-            Ok((column, head.unit(column, unit::time, line)?))
-        };
         let optional = |name: &str, read: fn(&str) -> Option<f64>| {
             head.column(name).map(|column| Ok((column, head.unit(column, read, line)?))).transpose()
         };
         Ok(Self {
             columns: head.len(),
-            start: time("start", "Start (ns)")?,
-            duration: time("duration", "Duration (ns)")?,
+            times: TimeColumns::of(head, line)?,
             bytes: optional("bytes", unit::bytes)?,
             rate: optional("throughput", unit::rate)?,
             correlation: head.column("corrid"),
@@ -54,10 +52,7 @@ impl GpuColumns {
     /// Takes a row that is counted already.
     pub fn row(&self, line: &Line<'_>, row: &[Range<usize>], builder: &mut Builder) -> Result<(), Refusal> {
         line.check_cells(row, self.columns)?;
-        let start = line.number(row, self.start.0, self.start.1)?;
-        let duration = line.number(row, self.duration.0, self.duration.1)?;
-        let time = Time::new(start, duration)
-            .map_err(|what| line.error(row.get(self.start.0), &what, "correct it, or delete the line"))?;
+        let time = self.times.read(line, row)?;
         let name = line.text(row, Some(self.name));
         let kind = self.kind(line, row, &name, time, builder)?;
         let stream = line.id(row, Some(self.stream))?.and_then(|stream| u32::try_from(stream).ok());
@@ -134,9 +129,9 @@ impl GpuColumns {
             Ok(Some(Printed { value: value * unit, half: half * unit }))
         };
         // Throughput says a size only together with a duration that is not itself rounded.
-        let duration = line.text(row, Some(self.duration.0));
+        let duration = line.text(row, Some(self.times.duration.0));
         let decimals = duration.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let exact = i32::try_from(decimals).is_ok_and(|decimals| decimals >= self.duration.1);
+        let exact = i32::try_from(decimals).is_ok_and(|decimals| decimals >= self.times.duration.1);
         let rate = printed(self.rate)?;
         if rate.is_some_and(|rate| rate.value > size::MOST_RATE as f64) {
             let at = self.rate.and_then(|(column, _)| row.get(column));

@@ -1,7 +1,10 @@
 //! The head of a table: which one it is, and where its columns are. Columns that are not known are passed over.
 
-use super::cells::{Line, cells, content};
-use crate::files::Refusal;
+use super::{
+    cells::{Line, cells, content},
+    unit,
+};
+use crate::{files::Refusal, workload::trace::time::Time};
 use std::ops::Range;
 
 /// The head of a table that has starts and durations.
@@ -44,7 +47,6 @@ impl Head {
         self.column("end").is_none() && own.iter().all(|name| self.column(name).is_some())
     }
 
-    /// How many columns there are.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -74,6 +76,28 @@ impl Head {
                 "times are in (ns), (us), (ms) or (s), sizes in (B), (KB), (MB) or (MiB)",
             )
         })
+    }
+}
+
+/// Where starts and durations are, and the powers of ten that make nanoseconds of them.
+pub(super) struct TimeColumns {
+    start: (usize, i32),
+    pub duration: (usize, i32),
+}
+
+impl TimeColumns {
+    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, Refusal> {
+        let time = |name: &str, written: &str| {
+            let column = head.needed(name, written, line)?;
+            Ok((column, head.unit(column, unit::time, line)?))
+        };
+        Ok(Self { start: time("start", "Start (ns)")?, duration: time("duration", "Duration (ns)")? })
+    }
+
+    pub fn read(&self, line: &Line<'_>, row: &[Range<usize>]) -> Result<Time, Refusal> {
+        let [start, duration] = [self.start, self.duration].map(|(column, power)| line.number(row, column, power));
+        let wrong = |what: String| line.error(row.get(self.start.0), &what, "correct it, or delete the line");
+        Time::new(start?, duration?).map_err(wrong)
     }
 }
 

@@ -29,7 +29,6 @@ use cells::{Line, cells};
 use gpu::GpuColumns;
 use head::Head;
 
-/// Bytes of the longest line.
 const LINE: u64 = 1 << 20;
 
 /// What the program prints between tables begins with one of these.
@@ -58,7 +57,6 @@ fn is_chatter(line: &str) -> bool {
     CHATTER.iter().any(|beginning| line.trim_start().starts_with(beginning))
 }
 
-/// Reads one file, or two.
 fn read<'a>(tape: &mut Tape<'a>, calls: Option<Input<'a>>) -> Result<Trace, Refusal> {
     let builder = Builder::new(tape.name(), tape.room(), &FORMAT);
     let mut reader = Reader { builder, operations: false, calls: None, api: api::Api::default() };

@@ -1,6 +1,6 @@
 //! The database: its tables, their columns, and rows with the columns that are asked for.
 
-use super::row::{Columns, Row};
+use super::{row::Row, take::Sought};
 use crate::{files::Refusal, workload::trace::error};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, limits::Limit};
 use std::{
@@ -18,7 +18,6 @@ const ROWS: u64 = 4096;
 const STEPS: i32 = 4096;
 /// How often it may look between two questions: hundreds of times what rows take, and a fraction of a second.
 const LOOKS: u32 = 4096;
-/// Bytes of the longest text.
 const LONGEST: i32 = 1 << 20;
 
 /// Refuses to go on, asked with the rows that were read and the rows that there are about.
@@ -106,7 +105,7 @@ impl<'a> Database<'a> {
     }
 
     /// The latest of a table's versions that has rows, or that is there.
-    pub fn version(&self, sought: &Columns) -> Option<&'static &'static str> {
+    pub fn version(&self, sought: &Sought) -> Option<&'static &'static str> {
         let filled = |table: &&&str| {
             let any = format!("SELECT 1 FROM {} LIMIT 1", quoted(table));
             self.has(table) && self.connection.query_row(&any, [], |_| Ok(())).is_ok()
@@ -115,7 +114,7 @@ impl<'a> Database<'a> {
     }
 
     /// Shows `take` each row of a table, if it is there, with the columns that are sought; those that may be absent and are say nothing.
-    pub fn each(&self, sought: &'static Columns, take: &mut dyn FnMut(&Row<'_>)) -> Result<(), Refusal> {
+    pub fn each(&self, sought: &'static Sought, take: &mut dyn FnMut(&Row<'_>)) -> Result<(), Refusal> {
         let Some(table) = self.version(sought) else { return Ok(()) };
         let there = self.columns(table)?.unwrap_or_default();
         let has = |column: &str| there.iter().any(|name| name == column);
@@ -125,10 +124,9 @@ impl<'a> Database<'a> {
         let optional = sought.optional.iter().map(|column| if has(column) { quoted(column) } else { "NULL".into() });
         let columns: Vec<_> = sought.needed.iter().map(|column| quoted(column)).chain(optional).collect();
         let columns = format!("rowid, {}", columns.join(", "));
-        self.rows(table, &columns, &mut |row| take(&Row { row, columns: sought, table })).map(|_| ())
+        self.rows(table, &columns, &mut |row| take(&Row { row, sought, table })).map(|_| ())
     }
 
-    /// How many rows a table has.
     pub fn count(&self, table: &str) -> Result<u64, Refusal> {
         self.rows(table, "1", &mut |_| ())
     }

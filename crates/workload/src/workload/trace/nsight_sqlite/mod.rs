@@ -74,7 +74,7 @@ fn read(tape: &mut Tape<'_>, _: Option<Input<'_>>) -> Result<Trace, Refusal> {
         processes: HashMap::new(),
         orphans: 0,
     };
-    if TABLES.iter().all(|sought| database.version(&sought.columns).is_none()) {
+    if TABLES.iter().all(|sought| database.version(sought).is_none()) {
         let error = refused("missing", &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
@@ -104,7 +104,7 @@ struct Reader<'d> {
 
 impl Reader<'_> {
     fn table(&mut self, sought: &'static Sought, database: &Database<'_>) -> Result<(), Refusal> {
-        database.each(&sought.columns, &mut |row| {
+        database.each(sought, &mut |row| {
             self.builder.event();
             if let Err(what) = (sought.take)(self, row) {
                 self.builder.wrong(row.place(), what, "export the report again, or delete the row");
@@ -114,7 +114,7 @@ impl Reader<'_> {
 
     /// Counts what is not read.
     fn leave_out(&mut self, database: &Database<'_>) -> Result<(), Refusal> {
-        let read: Vec<_> = TABLES.iter().filter_map(|sought| database.version(&sought.columns)).collect();
+        let read: Vec<_> = TABLES.iter().filter_map(|sought| database.version(sought)).collect();
         let read = |name: &str| read.iter().any(|table| **table == name);
         for table in database.tables().filter(|table| !read(table) && !is_reference(table)) {
             let rows = database.count(table)?;

@@ -1,20 +1,12 @@
 //! One row, by column.
 
+use super::take::Sought;
 use crate::workload::trace::{Place, time::Time};
 use rusqlite::types::ValueRef;
 
-pub(super) struct Columns {
-    /// Names of the table, that of the latest version first.
-    pub tables: &'static [&'static str],
-    /// Columns without which it says nothing.
-    pub needed: &'static [&'static str],
-    /// Columns that versions lack.
-    pub optional: &'static [&'static str],
-}
-
 pub(super) struct Row<'r> {
     pub row: &'r rusqlite::Row<'r>,
-    pub columns: &'static Columns,
+    pub sought: &'static Sought,
     pub table: &'static &'static str,
 }
 
@@ -23,23 +15,24 @@ impl Row<'_> {
         Place::Row { table: self.table, row: self.row.get(0).unwrap_or(u32::MAX) }
     }
 
+    /// What stands in a column; nothing if none is sought by this name.
+    fn cell(&self, column: &str) -> Option<rusqlite::Result<ValueRef<'_>>> {
+        let mut columns = self.sought.needed.iter().chain(self.sought.optional);
+        columns.position(|name| *name == column).map(|place| self.row.get_ref(place + 1))
+    }
+
     /// A whole number; `None` if there is none.
     pub fn maybe(&self, column: &str) -> Result<Option<i64>, String> {
-        let mut columns = self.columns.needed.iter().chain(self.columns.optional);
-        let Some(place) = columns.position(|name| *name == column) else { return Ok(None) };
-        match self.row.get_ref(place + 1) {
-            Ok(ValueRef::Integer(number)) => Ok(Some(number)),
-            Ok(ValueRef::Null) => Ok(None),
-            _ => Err(format!("`{column}` is no whole number")),
+        match self.cell(column) {
+            None | Some(Ok(ValueRef::Null)) => Ok(None),
+            Some(Ok(ValueRef::Integer(number))) => Ok(Some(number)),
+            Some(_) => Err(format!("`{column}` is no whole number")),
         }
     }
 
-    /// A text, if there is one.
     pub fn text(&self, column: &str) -> Option<String> {
-        let mut columns = self.columns.needed.iter().chain(self.columns.optional);
-        let place = columns.position(|name| *name == column)?;
-        match self.row.get_ref(place + 1) {
-            Ok(ValueRef::Text(text)) => Some(String::from_utf8_lossy(text).into_owned()),
+        match self.cell(column) {
+            Some(Ok(ValueRef::Text(text))) => Some(String::from_utf8_lossy(text).into_owned()),
             _ => None,
         }
     }
@@ -49,15 +42,10 @@ impl Row<'_> {
         self.maybe(column)?.ok_or_else(|| format!("`{column}` is empty"))
     }
 
-    /// A small number that is not negative.
-    pub fn id(&self, column: &str) -> Result<u32, String> {
+    /// A number that is not negative, and small enough.
+    pub fn natural<T: TryFrom<i64>>(&self, column: &str) -> Result<T, String> {
         let number = self.number(column)?;
-        u32::try_from(number).map_err(|_| format!("`{column}` is {number}"))
-    }
-
-    pub fn size(&self, column: &str) -> Result<u64, String> {
-        let number = self.number(column)?;
-        u64::try_from(number).map_err(|_| format!("`{column}` is {number}"))
+        T::try_from(number).map_err(|_| format!("`{column}` is {number}"))
     }
 
     pub fn time(&self) -> Result<Time, String> {

@@ -1,19 +1,28 @@
 //! Operations and calls out of rows.
 
-use super::{
-    Reader,
-    row::{Columns, Row},
-};
+use super::{Reader, row::Row};
 use crate::workload::trace::{
     calls,
     model::{Communication, DeviceKind, DeviceOp, HostCall, Memory, NameId, Synchronization, Waited},
     names,
 };
 
+type Names = &'static [&'static str];
+type Take = fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>;
+
 /// A table that is read.
 pub(super) struct Sought {
-    pub columns: Columns,
-    pub take: fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>,
+    /// Names of the table, that of the latest version first.
+    pub tables: Names,
+    /// Columns without which it says nothing.
+    pub needed: Names,
+    /// Columns that versions lack.
+    pub optional: Names,
+    pub take: Take,
+}
+
+const fn sought(tables: Names, needed: Names, optional: Names, take: Take) -> Sought {
+    Sought { tables, needed, optional, take }
 }
 
 /// Names of a table in all of its versions, the latest first.
@@ -25,72 +34,33 @@ macro_rules! versions {
     };
 }
 
+const CALL: Names = &["start", "end", "globalTid", "correlationId", "nameId"];
+
 /// All of them. Calls come first: they show how many processes there are.
 pub(super) const TABLES: &[Sought] = &[
-    Sought {
-        columns: Columns {
-            tables: versions!("RUNTIME"),
-            needed: &["start", "end", "globalTid", "correlationId", "nameId"],
-            optional: &["returnValue"],
-        },
-        take: call,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("DRIVER"),
-            needed: &["start", "end", "globalTid", "correlationId", "nameId"],
-            optional: &["returnValue"],
-        },
-        take: call,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("MEMCPY"),
-            needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
-            optional: &["globalPid", "srcKind", "dstKind", "graphNodeId"],
-        },
-        take: copy,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("MEMSET"),
-            needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
-            optional: &["globalPid", "graphNodeId"],
-        },
-        take: fill,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("KERNEL" "CONCURRENT_KERNEL"),
-            needed: &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
-            optional: &["globalPid", "graphNodeId"],
-        },
-        take: kernel,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("GRAPH_TRACE"),
-            needed: &["start", "end", "deviceId", "correlationId"],
-            optional: &["globalPid", "streamId"],
-        },
-        take: graph,
-    },
-    Sought {
-        columns: Columns {
-            tables: versions!("SYNCHRONIZATION"),
-            needed: &["correlationId", "syncType"],
-            optional: &["globalPid", "streamId"],
-        },
-        take: synchronization,
-    },
-    Sought {
-        columns: Columns {
-            tables: &["NVTX_EVENTS"],
-            needed: &["start"],
-            optional: &["end", "text", "textId", "globalTid"],
-        },
-        take: range,
-    },
+    sought(versions!("RUNTIME"), CALL, &["returnValue"], call),
+    sought(versions!("DRIVER"), CALL, &["returnValue"], call),
+    sought(
+        versions!("MEMCPY"),
+        &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
+        &["globalPid", "srcKind", "dstKind", "graphNodeId"],
+        copy,
+    ),
+    sought(
+        versions!("MEMSET"),
+        &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
+        &["globalPid", "graphNodeId"],
+        fill,
+    ),
+    sought(
+        versions!("KERNEL" "CONCURRENT_KERNEL"),
+        &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
+        &["globalPid", "graphNodeId"],
+        kernel,
+    ),
+    sought(versions!("GRAPH_TRACE"), &["start", "end", "deviceId", "correlationId"], &["globalPid", "streamId"], graph),
+    sought(versions!("SYNCHRONIZATION"), &["correlationId", "syncType"], &["globalPid", "streamId"], synchronization),
+    sought(&["NVTX_EVENTS"], &["start"], &["end", "text", "textId", "globalTid"], range),
 ];
 
 /// A range that the program names: it may mark a step.
@@ -128,12 +98,13 @@ fn call(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
 
 fn operation(reader: &mut Reader<'_>, row: &Row<'_>, name: NameId, kind: DeviceKind) -> Result<(), String> {
     let time = row.time()?;
-    let stream = if kind == DeviceKind::Graph && row.maybe("streamId")?.is_none() { 0 } else { row.id("streamId")? };
+    let stream =
+        if kind == DeviceKind::Graph && row.maybe("streamId")?.is_none() { 0 } else { row.natural("streamId")? };
     let op = DeviceOp {
         start_ns: time.start,
         duration_ns: time.duration,
         kind,
-        device: row.id("deviceId")?,
+        device: row.natural("deviceId")?,
         stream,
         correlation: reader.correlation(row.maybe("globalPid")?, row.maybe("correlationId")?)?,
         in_graph: row.maybe("graphNodeId")?.is_some_and(|node| node > 0),
@@ -150,13 +121,14 @@ fn copy(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
     let (source, target) = names::completed(direction, (memory("srcKind")?, memory("dstKind")?));
     // Pages of managed memory that the driver moves say so in their kind of copy only.
     let moved = |memory| if memory == Memory::Unknown && name.contains("Unified") { Memory::Managed } else { memory };
-    let kind = DeviceKind::Copy { direction, bytes: row.size("bytes")?, source: moved(source), target: moved(target) };
+    let kind =
+        DeviceKind::Copy { direction, bytes: row.natural("bytes")?, source: moved(source), target: moved(target) };
     let name = reader.builder.name(&name);
     operation(reader, row, name, kind)
 }
 
 fn fill(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
-    let kind = DeviceKind::Memset { bytes: row.size("bytes")? };
+    let kind = DeviceKind::Memset { bytes: row.natural("bytes")? };
     let name = reader.builder.name("[CUDA memset]");
     operation(reader, row, name, kind)
 }
