@@ -2,7 +2,7 @@
 
 use super::{head, kinds};
 use crate::{
-    config::{Kind, Resolved, relaxes},
+    config::{Kind, Parameter, Resolved, relaxes},
     report::{
         layout::{screen, some},
         replay::cut,
@@ -38,8 +38,10 @@ pub fn text(resolved: &Resolved, own: &Resolved, width: usize) -> String {
         lines.insert(0, "set, or other than in the machine's file".to_owned());
         text += &(some(lines, MOST + 1).join("\n") + "\n\n");
     }
-    let unit = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
-    let of = |name: &str| resolved.parameters.iter().filter(move |one| unit(&one.path) == name).collect::<Vec<_>>();
+    let is_of = |one: &Parameter, unit: &str| {
+        one.path.strip_prefix(unit).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let of = |name| resolved.parameters.iter().filter(|one| is_of(one, name)).collect::<Vec<_>>();
     let mut table = Table::new(&["unit", "", "in the order of the path"], &[0, 2]);
     for name in PATH {
         let mut own = of(name);
@@ -54,8 +56,7 @@ pub fn text(resolved: &Resolved, own: &Resolved, width: usize) -> String {
         let values = values.collect::<Vec<_>>().join(", ");
         table.row([name.to_owned(), own.len().to_string(), values]);
     }
-    let named = |one: &&crate::config::Parameter| !PATH.contains(&unit(&one.path).as_str());
-    let beside = resolved.parameters.iter().filter(named).count();
+    let beside = resolved.parameters.iter().filter(|one| !PATH.iter().any(|unit| is_of(one, unit))).count();
     let room = width.saturating_sub(2);
     text += &table.lines().iter().map(|line| cut(line, room)).collect::<Vec<_>>().join("\n");
     text += &format!("\n{beside} parameters are beside the path: calls, fabric, the CPU's sockets\n");

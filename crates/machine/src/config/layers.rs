@@ -93,6 +93,10 @@ impl Layers {
 
     /// An engine that stands alone, with its parameters; none if the layers are a machine's, or no file of this name has an engine.
     pub fn describe_standalone(&self) -> Result<Option<DescribedEngine>, Refusal> {
+        let shipped = Shipped::find(Role::Machine, &self.machine).is_some();
+        if shipped && !Path::new(&self.machine).is_file() {
+            return Ok(None);
+        }
         let Ok(stack) = self.standalone_stack() else { return Ok(None) };
         let has = |table| stack.values.at(table).is_some();
         if has("link") || has("copy_engine") || !(has("engine") || has("aead")) {
