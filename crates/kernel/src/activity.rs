@@ -48,7 +48,6 @@ impl Activity {
         stalls.get(self.index()).copied().unwrap_or(unnamed)
     }
 
-    /// Its place in an account.
     #[inline(always)]
     const fn index(self) -> usize {
         self.0 as usize
@@ -230,7 +229,6 @@ impl Account {
         (0..).zip(self.cycles[..Activity::STALLS].iter().copied()).filter(|&(_, cycles)| cycles > 0)
     }
 
-    /// What the unit is now.
     pub const fn current(&self) -> Activity {
         self.current
     }

@@ -13,23 +13,15 @@ use std::{cell::Cell, fmt, rc::Rc};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// A registered queue of so many places.
-    Queue {
-        /// Places.
-        depth: usize,
-    },
+    Queue { depth: usize },
     /// A wire, on which nothing arrives sooner than so long after what caused it.
-    Wire {
-        /// The least flight time.
-        flight: Femtos,
-    },
+    Wire { flight: Femtos },
 }
 
 /// One of the two ends of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where items are sent.
     Sending,
-    /// Where they are received.
     Receiving,
 }
 
@@ -47,7 +39,6 @@ pub trait Channel {
     fn path(&self) -> &str;
     /// The unit that sends into it, and the one that receives, as far as they are known.
     fn ends(&self) -> (Option<UnitId>, Option<UnitId>);
-    /// How it carries items.
     fn carrier(&self) -> Carrier;
     /// The type of its items.
     fn item(&self) -> &'static str;

@@ -34,7 +34,6 @@ struct Scale {
 }
 
 impl Scale {
-    /// The bits of a fraction.
     const BITS: u32 = 64;
 
     /// From a numerator and a denominator of at most 2^50 each.

@@ -16,7 +16,6 @@ const KEPT: usize = 16;
 /// Bytes that were written when they had been before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The bytes.
     pub bytes: Range<u64>,
     /// Number of the message, or of the job, that wrote them again; 0 if neither did.
     pub by: u64,
@@ -75,7 +74,6 @@ impl Coverage {
         }
     }
 
-    /// Bytes that are written.
     pub fn covered(&self) -> u64 {
         self.prefix + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>()
     }

@@ -7,10 +7,8 @@ use super::{
     wake::UnitId,
 };
 
-/// One wait in a deadlock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// The unit that waits.
     pub unit: String,
     pub state: String,
     /// What it waits for, unit and queue.

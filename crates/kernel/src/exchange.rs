@@ -12,30 +12,12 @@ use thiserror::Error;
 /// Why a unit stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExchangeError {
-    /// No unit has this path.
     #[error("there is no unit `{path}` here; there are {}", known.join(", "))]
-    Unknown {
-        /// As asked for.
-        path: String,
-        /// Paths of those that there are.
-        known: Vec<String>,
-    },
-    /// Its ports are of another type.
+    Unknown { path: String, known: Vec<String> },
     #[error("the ports of `{path}` are `{has}`, and not `{given}`")]
-    Ports {
-        /// The unit.
-        path: String,
-        /// The type of its ports.
-        has: &'static str,
-        /// The type that was given.
-        given: &'static str,
-    },
-    /// Its run has begun, or somebody listens to it.
+    Ports { path: String, has: &'static str, given: &'static str },
     #[error("`{path}` can be exchanged before the machine runs and before somebody listens to it, and not later")]
-    Begun {
-        /// The unit.
-        path: String,
-    },
+    Begun { path: String },
 }
 
 impl Netlist {

@@ -32,26 +32,12 @@ pub struct UnitInfo {
 /// A netlist that is no machine.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NetlistError {
-    /// No unit holds one end of a channel.
     #[error("nothing holds the {side} end of channel `{path}`: give it to a unit's ports")]
-    OpenEnd {
-        /// The channel.
-        path: String,
-        /// Which end.
-        side: Side,
-    },
-    /// Two things have one path.
+    OpenEnd { path: String, side: Side },
     #[error("`{path}` is there twice: paths tell units and channels apart")]
-    SamePath {
-        /// The path.
-        path: String,
-    },
-    /// There is no unit, or there are more than the kernel can distinguish.
+    SamePath { path: String },
     #[error("a machine has 1 to {} units, not {count}", UnitId::MOST)]
-    Units {
-        /// Units.
-        count: usize,
-    },
+    Units { count: usize },
 }
 
 /// Something with fault points that is neither a unit nor a channel, such as a memory.
@@ -64,7 +50,6 @@ pub trait FaultSite {
     fn armed(&self) -> Vec<Armed>;
 }
 
-/// Units, channels and clocks.
 #[derive(Default)]
 pub struct Netlist {
     infos: Vec<UnitInfo>,
@@ -75,12 +60,10 @@ pub struct Netlist {
     /// By unit: who hears its account.
     heard: Vec<Option<Probe>>,
     stall_names: &'static [&'static str],
-    /// Whether it has been run.
     pub(super) begun: bool,
 }
 
 impl Netlist {
-    /// So many units fit.
     pub const MOST_UNITS: usize = UnitId::MOST;
 
     pub fn new() -> Self {

@@ -18,7 +18,6 @@ pub struct Outline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnitOutline {
     pub path: String,
-    /// Its clock.
     #[serde(rename = "clock_hz")]
     pub clock: Frequency,
     /// Paths of its parts that have accounts of their own.

@@ -58,7 +58,6 @@ pub struct ChannelTransfer<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spell {
     pub account: usize,
-    /// What the unit was.
     pub activity: Activity,
     pub from: u64,
     /// The first cycle behind.
@@ -73,13 +72,11 @@ pub trait Listener {
     /// Whether it wants to hear this one.
     fn hears(&self, place: Place<'_>) -> bool;
 
-    /// An item has been sent.
     fn passed(&mut self, _transfer: ChannelTransfer<'_>) {}
 
     /// The receiver of this queue has taken its oldest item.
     fn taken(&mut self, _channel: usize, _time: Femtos) {}
 
-    /// Cycles have been charged.
     fn spell(&mut self, _spell: Spell) {}
 
     /// This goes into the part of a unit with this account at edge `cycle` of its clock.

@@ -321,7 +321,6 @@ impl<T: Item> In<T> {
         if self.is_empty(now) { None } else { self.arrivals.front_mut(&self.queue.items) }
     }
 
-    /// Removes the oldest visible item.
     #[inline(always)]
     pub fn remove(&mut self, now: Femtos) {
         if !self.is_empty(now) {

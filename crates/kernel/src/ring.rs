@@ -43,7 +43,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.count
     }
 
-    /// Whether there is none.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -109,7 +108,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.get(number).map(|item| (self.labels[self.place(number)], item))
     }
 
-    /// Takes the oldest item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let item = self.places[self.first].take();
@@ -117,7 +115,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         item
     }
 
-    /// Removes the oldest item.
     #[inline(always)]
     pub fn remove(&mut self) {
         let place = &mut self.places[self.first];

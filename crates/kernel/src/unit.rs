@@ -88,7 +88,6 @@ pub trait Unit: 'static {
     }
 }
 
-/// One end of a channel.
 pub trait End {
     /// The unit that holds it is this one.
     fn attach(&self, unit: UnitId);

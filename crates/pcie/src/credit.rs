@@ -27,7 +27,6 @@ pub enum CreditClass {
     /// Reads, atomics, configuration, I/O and deferrable writes.
     #[serde(rename = "NP")]
     NonPosted,
-    /// Completions.
     #[serde(rename = "CPL")]
     Completion,
 }
@@ -35,7 +34,6 @@ pub enum CreditClass {
 /// What a TLP consumes at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credits {
-    /// Pool.
     #[serde(rename = "type")]
     pub class: CreditClass,
     /// Header credits: always 1.
@@ -60,13 +58,10 @@ pub enum Scale {
     #[default]
     #[serde(rename = "SF0")]
     Off,
-    /// Times 1.
     #[serde(rename = "SF1")]
     One,
-    /// Times 4.
     #[serde(rename = "SF4")]
     Four,
-    /// Times 16.
     #[serde(rename = "SF16")]
     Sixteen,
 }

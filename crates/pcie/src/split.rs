@@ -15,30 +15,15 @@ pub struct MaxSize(u32);
 /// A size that PCIe does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// MPS or MRRS.
     #[error("{bytes} B is no payload or read request size: those are 128, 256, 512, 1024, 2048 and 4096 B")]
-    MaxSize {
-        /// What was asked for.
-        bytes: u64,
-    },
-    /// RCB.
+    MaxSize { bytes: u64 },
     #[error("{bytes} B is no read completion boundary: those are 64 and 128 B")]
-    Boundary {
-        /// What was asked for.
-        bytes: u64,
-    },
-    /// Largest completion.
+    Boundary { bytes: u64 },
     #[error("{bytes} B is no completion size: it must be a multiple of the boundary of {boundary} B, up to 4096 B")]
-    Completion {
-        /// What was asked for.
-        bytes: u64,
-        /// The read completion boundary.
-        boundary: u32,
-    },
+    Completion { bytes: u64, boundary: u32 },
 }
 
 impl MaxSize {
-    /// Checks a size in bytes.
     #[inline]
     pub const fn new(bytes: u64) -> Result<Self, SizeError> {
         match bytes {
@@ -47,7 +32,6 @@ impl MaxSize {
         }
     }
 
-    /// The size in bytes.
     #[inline]
     pub const fn bytes(self) -> u32 {
         self.0

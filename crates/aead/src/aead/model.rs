@@ -28,7 +28,6 @@ pub trait Model: Debug {
     fn key_bits(&self) -> u32;
     /// Whose bytes it gives; `None` if its specification is none that can be built.
     fn scheme(&self) -> Option<Scheme>;
-    /// Bytes of one tag.
     fn tag_bytes(&self) -> u64 {
         16
     }
@@ -60,7 +59,6 @@ pub trait Model: Debug {
     fn registers(&self) -> Option<Box<dyn Registers>> {
         None
     }
-    /// What it is built of.
     fn hardware(&self) -> Hardware;
     /// The bound on one attempt at the tag of a message of so many bytes, as log2 of the probability that it passes.
     fn attempt_log2(&self, message_bytes: u64) -> f64;
@@ -117,7 +115,6 @@ pub struct Clocked {
     pub tag: Vec<u8>,
 }
 
-/// What happened in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A block of AAD was taken.
@@ -135,11 +132,8 @@ pub enum Event {
 pub enum Hardware {
     /// Cipher lanes in counter mode beside an authenticator, as in AES-GCM.
     Lanes {
-        /// The lanes.
         aes: AesSpec,
-        /// Rounds of a block.
         rounds: u32,
-        /// The authenticator.
         ghash: GhashSpec,
         /// Where a message waits for its tag.
         buffer: Option<Bytes>,
@@ -154,13 +148,11 @@ pub enum Hardware {
     State {
         /// The rounds of all lanes, as cipher lanes of one round.
         rounds: AesSpec,
-        /// Lanes.
         lanes: u32,
         /// Blocks of the state of a lane.
         blocks: u32,
         /// Blocks of text that an update takes in a lane.
         words: u32,
-        /// Latency of a round.
         round: Cycles,
         /// Bits of key and nonce.
         held_bits: u32,
@@ -174,7 +166,6 @@ pub enum Hardware {
 pub struct Narrow {
     /// Bits that go through S-boxes in a cycle.
     pub bits: u32,
-    /// Cycles of a round.
     pub cycles: u32,
 }
 

@@ -11,7 +11,6 @@ use crate::gcm::{
 pub struct Burst {
     /// The cycle in which the last one was taken.
     pub last: u64,
-    /// Cycles that any waited.
     pub waits: Waits,
     /// For what the last that waited did.
     pub limit: Limit,
@@ -44,7 +43,6 @@ pub trait SchemeTiming: std::fmt::Debug + Send + Sync {
     fn load_key(&self, at: u64) -> u64;
     /// Bytes of text that are taken together.
     fn block_bytes(&self) -> u64;
-    /// Whether text passes twice.
     fn passes_twice(&self, direction: SealOpen) -> bool;
     /// A message starts in cycle `at`, when the one before is done. Gives the cycle from which it can take text.
     fn begin(&mut self, at: u64, shape: &Shape) -> u64;

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum EngineSpec {
-    /// AES-GCM.
     Gcm(GcmSpec),
     Other(AeadSpec),
 }
@@ -114,19 +113,12 @@ pub enum Scheme {
     AesGcm,
     GcmSiv,
     GcmSst,
-    /// AEGIS-256.
     Aegis256,
-    /// AEGIS-256X2.
     Aegis256X2,
-    /// AEGIS-256X4.
     Aegis256X4,
-    /// AEGIS-128L.
     Aegis128L,
-    /// AEGIS-128X2.
     Aegis128X2,
-    /// AEGIS-128X4.
     Aegis128X4,
-    /// ChaCha20-Poly1305.
     ChaCha20Poly1305,
 }
 
@@ -160,7 +152,6 @@ impl Scheme {
         }
     }
 
-    /// What the standard calls it.
     pub const fn name(self) -> &'static str {
         self.wire().name
     }

@@ -34,7 +34,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// All of a message.
     pub const fn whole(bytes: u64) -> Self {
         Self { start: 0, bytes, total: bytes }
     }

@@ -22,18 +22,12 @@ pub enum UpsetKind {
     /// It inverts the bit once.
     Flip,
     /// It holds the bit at a value for so many cycles.
-    Stuck {
-        /// The value.
-        at: bool,
-        /// How long.
-        cycles: u64,
-    },
+    Stuck { at: bool, cycles: u64 },
 }
 
 /// A fault in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upset {
-    /// The register that is upset.
     pub register: Register,
     /// The first cycle in which it acts.
     pub cycle: u64,
@@ -176,7 +170,6 @@ impl UpsetMessage {
 /// A register that holds a value in a cycle of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// The register that is upset.
     pub register: Register,
     pub cycle: u64,
     /// What a block of AES becomes.

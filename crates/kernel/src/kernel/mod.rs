@@ -24,7 +24,6 @@ use serde::Serialize;
 use std::rc::Rc;
 use thiserror::Error;
 
-/// Which kernel drives the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
@@ -44,7 +43,6 @@ pub enum Order {
     Shuffled(u64),
 }
 
-/// Whether a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     Continue,
@@ -74,35 +72,19 @@ pub enum SimulationError {
     /// The netlist is no machine.
     #[error(transparent)]
     Netlist(#[from] NetlistError),
-    /// Nothing can run any more, and work is left.
     #[error("deadlock at {} ps: {}", at.picos(), describe(waits))]
     Deadlock {
-        /// When.
         at: Femtos,
         /// Who waits for what; a cycle first if there is one.
         waits: Vec<Wait>,
-        /// What was seen of errors until then.
         seen: Seen,
     },
-    /// A unit found something that cannot be.
     #[error("fault at {} ps: {what}", at.picos())]
-    Fault {
-        /// When.
-        at: Femtos,
-        /// What.
-        what: String,
-        /// What was seen of errors until then.
-        seen: Seen,
-    },
-    /// Simulated time has run out of its 64 bits of femtoseconds.
+    Fault { at: Femtos, what: String, seen: Seen },
     #[error("simulated time exceeds five hours, the range of 64-bit femtoseconds")]
     TimeOverflow,
-    /// The observer asked to stop.
     #[error("stopped at {} ps", at.picos())]
-    Stopped {
-        /// When.
-        at: Femtos,
-    },
+    Stopped { at: Femtos },
 }
 
 impl SimulationError {

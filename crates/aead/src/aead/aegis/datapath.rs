@@ -75,7 +75,6 @@ impl Lane {
     }
 }
 
-/// The states of all lanes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     form: Form,

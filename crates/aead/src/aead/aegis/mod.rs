@@ -132,7 +132,6 @@ impl AegisSpec {
 #[derive(Debug, Clone, Copy)]
 pub struct Aegis<'a> {
     pub form: Form,
-    /// How it is built.
     pub spec: &'a AegisSpec,
 }
 
@@ -260,7 +259,6 @@ pub struct AegisTiming {
 }
 
 impl AegisTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;

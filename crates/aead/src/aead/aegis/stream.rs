@@ -5,7 +5,6 @@ use crate::aead::bytes::Key;
 use crate::aead::stream::Pieces;
 use crate::gcm::message::SealOpen;
 
-/// A message in flight.
 #[derive(Debug)]
 pub struct AegisMessage {
     direction: SealOpen,

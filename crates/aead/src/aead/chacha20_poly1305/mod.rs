@@ -200,14 +200,12 @@ pub struct ChaChaTiming {
     depth: u64,
     lanes: Lanes,
     poly1305: TimingModel,
-    /// When the message started.
     start: u64,
     text: Passing,
     aad: Extent,
 }
 
 impl ChaChaTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &ChaCha20Poly1305Spec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (UNIT * u64::from(spec.chacha.lanes), spec.chacha.keystream_blocks.into());

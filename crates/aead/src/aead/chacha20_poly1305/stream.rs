@@ -7,7 +7,6 @@ use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
-/// A message in flight.
 pub struct ChaChaMessage {
     direction: SealOpen,
     cipher: ChaCha20,

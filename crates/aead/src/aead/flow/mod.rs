@@ -55,9 +55,7 @@ impl Lanes {
 /// Where the authenticator sees the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hashing {
-    /// As it comes in.
     Input,
-    /// As it goes out.
     Output,
     Nowhere,
 }
@@ -70,7 +68,6 @@ pub struct Flow {
     pub unit: u64,
     /// Keystream blocks that may be ahead of the text.
     pub depth: u64,
-    /// What the authenticator sees.
     pub hashing: Hashing,
 }
 
@@ -97,7 +94,6 @@ pub struct Passing {
     extent: Extent,
 }
 
-/// A block that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
     pub at: u64,
@@ -113,7 +109,6 @@ impl Passing {
         Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, extent: Extent::default() }
     }
 
-    /// When text passed so far.
     pub const fn extent(&self) -> Extent {
         self.extent
     }
@@ -179,11 +174,9 @@ pub struct Dates {
     pub first_input: Option<u64>,
     /// The first text block is at the output.
     pub first_text: Option<u64>,
-    /// The last one does.
     pub last_text: Option<u64>,
     /// The tag is valid: the one that is sent, or the one to compare with.
     pub tag: u64,
-    /// The verdict is valid.
     pub verdict: u64,
 }
 

@@ -86,7 +86,6 @@ impl GcmSivSpec {
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 
-    /// Rounds of an AES block.
     const fn rounds(&self) -> u32 {
         if self.key_bits == 128 { 10 } else { 14 }
     }
@@ -179,7 +178,6 @@ pub struct GcmSivTiming {
 }
 
 impl GcmSivTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let flow = Flow {

@@ -6,7 +6,6 @@ use crate::gcm::message::SealOpen;
 use polyval::Polyval;
 use polyval::universal_hash::{KeyInit, UniversalHash};
 
-/// A message in flight.
 pub struct GcmSivMessage {
     direction: SealOpen,
     key: Key,

@@ -224,7 +224,6 @@ impl Message {
         }
     }
 
-    /// To the next cycle.
     fn clock(&mut self) {
         self.polyval.clock();
         let mut free = true;

@@ -103,7 +103,6 @@ impl GcmSstSpec {
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
     }
 
-    /// Rounds of an AES block.
     const fn rounds(&self) -> u32 {
         if self.key_bits == 128 { 10 } else { 14 }
     }
@@ -195,7 +194,6 @@ pub struct GcmSstTiming {
 }
 
 impl GcmSstTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &GcmSstSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (spec.aes.lanes.into(), spec.aes.keystream_blocks.into());

@@ -8,7 +8,6 @@ use crate::gcm::message::SealOpen;
 use polyval::Polyval;
 use polyval::universal_hash::{KeyInit, UniversalHash};
 
-/// A message in flight.
 pub struct GcmSstMessage {
     direction: SealOpen,
     tag_bytes: usize,

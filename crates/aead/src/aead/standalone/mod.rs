@@ -31,14 +31,8 @@ pub enum StandaloneError {
     /// The scheme refuses key or message.
     #[error(transparent)]
     Bytes(#[from] BytesError),
-    /// A message does not fit between its passes.
     #[error("a message of {message} is sealed in two passes, and the buffer between them holds {buffer}")]
-    Buffer {
-        /// The message.
-        message: Bytes,
-        /// The room.
-        buffer: Bytes,
-    },
+    Buffer { message: Bytes, buffer: Bytes },
 }
 
 /// Runs an engine alone. Only the stages of AES-GCM are traced.

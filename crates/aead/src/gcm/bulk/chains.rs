@@ -89,7 +89,6 @@ impl std::fmt::Debug for Hash {
 }
 
 impl Chains {
-    /// Starts a message.
     pub fn new(format: ChainFormat, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let mut stream = Stream::new(key, iv, &[], direction)?;
         stream.aad_bytes = aad.len() as u64;

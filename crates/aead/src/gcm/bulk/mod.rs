@@ -41,16 +41,12 @@ pub const TAG_BYTES: [usize; 7] = [16, 15, 14, 13, 12, 8, 4];
 /// Why a key or an IV is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BulkError {
-    /// A key has 16, 24 or 32 bytes.
     #[error("a key of {0} bytes: AES takes 16, 24 or 32")]
     KeyBytes(usize),
-    /// An IV has at least one byte.
     #[error("an empty IV: GCM needs at least one byte")]
     EmptyIv,
-    /// A tag has one of [`TAG_BYTES`].
     #[error("a tag of {0} bytes: GCM takes 4, 8 or 12 to 16")]
     TagBytes(usize),
-    /// The tag is not the message's.
     #[error("the tag does not belong to this key, IV, AAD and text")]
     Forged,
 }
@@ -119,7 +115,6 @@ impl Key {
         blocks[0].into()
     }
 
-    /// J0 of an IV.
     pub fn j0(&self, iv: &[u8]) -> Result<[u8; 16], BulkError> {
         match <&[u8; 12]>::try_from(iv) {
             Ok(iv) => Ok(counter::j0_of_96_bits(iv)),
@@ -173,7 +168,6 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Starts a message.
     pub fn new(key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         Ok(Self::from_j0(key, key.j0(iv)?, aad, direction))
     }

@@ -12,29 +12,12 @@ use thiserror::Error;
 /// Why a piece is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PieceError {
-    /// Pieces begin with a block.
     #[error("a piece at byte {0}: pieces begin at multiples of 16 bytes")]
     Offset(u64),
-    /// Only the message's last block may be short.
     #[error("a piece of {bytes} B at byte {offset} ends within a block, and the message of {text} B goes on")]
-    Ends {
-        /// Where it begins.
-        offset: u64,
-        /// Its length.
-        bytes: u64,
-        /// The message's.
-        text: u64,
-    },
-    /// A piece lies within its message.
+    Ends { offset: u64, bytes: u64, text: u64 },
     #[error("a piece of {bytes} B at byte {offset} reaches beyond the message of {text} B")]
-    Beyond {
-        /// Where it begins.
-        offset: u64,
-        /// Its length.
-        bytes: u64,
-        /// The message's.
-        text: u64,
-    },
+    Beyond { offset: u64, bytes: u64, text: u64 },
 }
 
 /// A message whose pieces come in any order. Every byte must come once: that is the caller's to see to.

@@ -88,7 +88,6 @@ impl Hasher {
         Self { unit, work: Work::Idle, entered: Vec::new(), idle, aad_idle, of_aad: false, idles: 0, works: false }
     }
 
-    /// To the next cycle.
     pub fn clock(&mut self) {
         self.works |= !self.entered.is_empty();
         self.entered.clear();

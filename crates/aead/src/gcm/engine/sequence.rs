@@ -325,7 +325,6 @@ impl Engine {
         })
     }
 
-    /// The control of this engine.
     pub const fn control(&self) -> &ControlSpec {
         &self.control
     }

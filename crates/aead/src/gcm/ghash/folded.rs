@@ -61,7 +61,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             multiplier: Multiplier::new(spec),
@@ -199,7 +198,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     latency: u64,
@@ -218,7 +216,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub const fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             latency: spec.latency(),

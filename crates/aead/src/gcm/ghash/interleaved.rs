@@ -49,7 +49,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         let (ways, multipliers) = (ways as usize, multipliers as usize);
         Self {
@@ -192,7 +191,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     spec: MultiplierSpec,
@@ -210,7 +208,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

@@ -65,23 +65,15 @@ pub trait Datapath {
 #[derive(Debug, Clone, Copy)]
 pub enum Taken<'a> {
     /// So many blocks in one cycle.
-    Row {
-        /// The cycle.
-        at: u64,
-        /// The blocks.
-        blocks: u64,
-    },
+    Row { at: u64, blocks: u64 },
     /// The last so many blocks' cycles again, for as many blocks that follow.
     Again {
-        /// The blocks.
         blocks: u64,
-        /// How often.
         times: u64,
         /// How much later each time.
         later: u64,
     },
     Burst {
-        /// A cycle.
         from: u64,
         /// By block: how long after that it is taken.
         cycles: &'a [u64],

@@ -33,7 +33,6 @@ impl Powers {
         self.issued = 1;
     }
 
-    /// Whether all powers are valid.
     pub fn ready(&self) -> bool {
         self.values.iter().all(Option::is_some)
     }

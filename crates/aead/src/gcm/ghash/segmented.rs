@@ -194,7 +194,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     ports: u64,

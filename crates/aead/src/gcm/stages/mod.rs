@@ -42,7 +42,6 @@ crate::units::named! {
         H = "h",
         /// A power of H, by its exponent.
         Power = "power",
-        /// J0.
         J0 = "j0",
         /// A block that enters an AES lane.
         Counter = "counter",
@@ -82,10 +81,8 @@ pub struct StageValue {
     /// The block, from 0: of text, AAD or IV.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// The AES lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<usize>,
-    /// The round of AES.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// The unit within the GHASH unit; of a mask, a GHASH value or a tag, its chain.

@@ -23,7 +23,6 @@ pub struct Software<'a> {
 /// A stage that shows something else than software.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parting<'a> {
-    /// What the engine shows.
     pub stage: &'a StageValue,
     pub expected: Vec<u8>,
 }
@@ -44,7 +43,6 @@ impl<'a> Software<'a> {
         Ok(Self { given, key, rounds, j0, output, tags })
     }
 
-    /// The text that comes out.
     pub fn output(&self) -> &[u8] {
         &self.output
     }

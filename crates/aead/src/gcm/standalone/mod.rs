@@ -42,12 +42,10 @@ pub enum StandaloneError {
     /// The engine gave another output or tag than the reference.
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    /// The engine stood still.
     #[error("message {message}: nothing happened for {cycles} cycles; this engine's control never lets it end")]
     Stuck {
         /// From 1.
         message: u32,
-        /// How long.
         cycles: u64,
     },
 }

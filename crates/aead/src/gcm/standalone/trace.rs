@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 pub struct Trace {
     /// H = E(K, 0).
     pub h: String,
-    /// J0.
     pub j0: String,
     /// E(K, J0).
     pub mask: String,
@@ -32,9 +31,7 @@ pub struct BlockTrace {
     pub counter: String,
     /// The AES state after round 0 (the first key addition) to the last round, which is the keystream.
     pub aes_rounds: Vec<String>,
-    /// The block that came in.
     pub input: String,
-    /// The block that went out.
     pub output: String,
     /// The standard's Y after this block: Horner's rule over AAD and ciphertext so far.
     pub y: String,

@@ -34,14 +34,11 @@ mod field {
 /// The phase of flow control that a credit DLLP belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreditPhase {
-    /// InitFC1.
     Init1,
-    /// InitFC2.
     Init2,
     Update,
 }
 
-/// A DLLP as plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Given<DllpRepr>", into = "Given<DllpRepr>")]
 pub enum DllpRepr {
@@ -57,17 +54,13 @@ pub enum DllpRepr {
     },
     /// InitFC1, InitFC2 or UpdateFC.
     Credit {
-        /// Which of the three.
         phase: CreditPhase,
-        /// Pool.
         class: CreditClass,
         /// Virtual channel, 3 bits.
         virtual_channel: u8,
-        /// Scale of the header credits.
         header_scale: Scale,
         /// Header credits, 8 bits, in units of the scale.
         header: u8,
-        /// Scale of the data credits.
         data_scale: Scale,
         /// Data credits, 12 bits, in units of the scale.
         data: u16,
@@ -81,23 +74,18 @@ pub enum DllpRepr {
     },
     Power(PowerRequest),
     Vendor {
-        /// The bytes after the type.
         content: [u8; 3],
     },
     /// Nothing; the receiver drops it.
     Nop {
-        /// Any value.
         content: [u8; 3],
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PowerRequest {
-    /// PM_Enter_L1.
     EnterL1,
-    /// PM_Enter_L23.
     EnterL23,
-    /// PM_Active_State_Request_L1.
     ActiveStateRequestL1,
     RequestAck,
 }
@@ -132,26 +120,13 @@ const NOP: u8 = 0x31;
 /// Why bytes are no DLLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DllpError {
-    /// Neither four bytes nor six.
     #[error("a DLLP has 4 bytes, or 6 with its CRC; there are {have}")]
-    Size {
-        /// Bytes present.
-        have: usize,
-    },
+    Size { have: usize },
     /// The type is reserved; a receiver drops such a DLLP.
     #[error("DLLP type {code:02x} is reserved")]
-    ReservedType {
-        /// First byte.
-        code: u8,
-    },
-    /// The CRC-16 does not fit.
+    ReservedType { code: u8 },
     #[error("the CRC-16 of these four bytes is {}, the DLLP has {}", hex::encode(.expected), hex::encode(.found))]
-    Crc {
-        /// CRC of the four bytes.
-        expected: [u8; 2],
-        /// CRC as received.
-        found: [u8; 2],
-    },
+    Crc { expected: [u8; 2], found: [u8; 2] },
 }
 
 /// The bytes of a DLLP, with or without the CRC.

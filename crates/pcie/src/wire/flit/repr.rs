@@ -50,7 +50,6 @@ impl Usage {
     }
 }
 
-/// What the sequence number means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayCommand {
     /// 0: it is that of this flit, or of the last payload flit before.
@@ -79,13 +78,11 @@ impl ReplayCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Given<Dlp>", into = "Given<Dlp>")]
 pub struct Dlp {
-    /// What the flit is for.
     pub usage: Usage,
     /// The flit before had TLPs, so that a receiver that lost it needs it again.
     pub prior_payload: bool,
     /// `dllp` is no DLLP but an optimised credit update or a marker.
     pub dllp_optimised: bool,
-    /// What the sequence number means.
     pub replay: ReplayCommand,
     /// Sequence number, 10 bits.
     pub sequence: u16,
@@ -155,7 +152,6 @@ impl TryFrom<Given<Self>> for Dlp {
 /// A flit as plain values: everything but CRC and ECC, which follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlitRepr {
-    /// The data link layer's part.
     pub dlp: Dlp,
     pub tlp: [u8; TLP_BYTES],
 }

@@ -66,31 +66,14 @@ pub enum ReceiveError {
 /// What is wrong with a framed TLP at the link layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpFault {
-    /// The LCRC does not fit.
     #[error("the LCRC of this TLP is {}, the frame has {}", hex::encode(.expected), hex::encode(.found))]
-    Lcrc {
-        /// LCRC of the TLP.
-        expected: [u8; 4],
-        /// LCRC as received.
-        found: [u8; 4],
-    },
-    /// The LCRC is inverted, but no EDB follows.
+    Lcrc { expected: [u8; 4], found: [u8; 4] },
     #[error("the LCRC is inverted as in a nullified TLP, but no EDB follows")]
     NullifiedWithoutEdb,
-    /// EDB follows, but the LCRC is not inverted.
     #[error("EDB follows, but the LCRC {} is not inverted", hex::encode(.found))]
-    EdbWithoutInversion {
-        /// LCRC as received.
-        found: [u8; 4],
-    },
-    /// Token and header disagree about the length.
+    EdbWithoutInversion { found: [u8; 4] },
     #[error("the token frames a TLP of {token_dw} DW with token and LCRC, its header makes {header_dw} DW")]
-    Length {
-        /// DW by the token.
-        token_dw: u16,
-        /// DW by the header, with token and LCRC.
-        header_dw: usize,
-    },
+    Length { token_dw: u16, header_dw: usize },
 }
 
 /// A TLP in its frame. The token was good; whether the rest is, [`Self::fault`] says.
@@ -135,7 +118,6 @@ pub enum Framed<'a> {
     /// A DLLP: four bytes and the CRC as received.
     Dllp(&'a [u8; 6]),
     Idle {
-        /// Bytes in a row.
         bytes: usize,
     },
     /// End of the data stream: an ordered set follows.
@@ -148,19 +130,10 @@ pub enum FramingError {
     /// No token where one is due.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// EDB that ends no TLP.
     #[error("EDB does not follow a TLP")]
     StrayEdb,
-    /// The frame is longer than what is there.
     #[error("the {what} is cut off: its frame has {need} bytes, there are {have}")]
-    Truncated {
-        /// TLP or DLLP.
-        what: &'static str,
-        /// Bytes of the frame.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
+    Truncated { what: &'static str, need: usize, have: usize },
 }
 
 /// Reads what is at the start of a gen3 to gen5 stream, and says how many bytes it takes: at least one.

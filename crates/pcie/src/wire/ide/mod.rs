@@ -59,7 +59,6 @@ impl SubStream {
     /// All of them, by number.
     pub const ALL: [Self; 3] = [Self::Posted, Self::NonPosted, Self::Completion];
 
-    /// The number in the prefix.
     pub const fn number(self) -> u8 {
         self as u8
     }
@@ -68,10 +67,8 @@ impl SubStream {
 /// Why four bytes are no IDE prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// Not four bytes that begin with 92.
     #[error("an IDE prefix has 4 bytes, the first {FIRST_BYTE:02x}")]
     NoPrefix,
-    /// A sub-stream that has no meaning.
     #[error("sub-stream {0} is reserved")]
     ReservedSubStream(u8),
 }

@@ -16,7 +16,6 @@ pub enum Value {
     Number(u64),
     Text(String),
     Flag(bool),
-    /// A scale of credits.
     Scale(Scale),
 }
 
@@ -33,74 +32,31 @@ pub enum FieldsError {
     /// There is no such kind.
     #[error("{0}")]
     Kind(String),
-    /// A field that this kind has is not there.
     #[error("{who} needs the field `{field}`")]
     Missing {
         /// The packet, as a sentence has it.
         who: String,
-        /// Its name in JSON.
         field: &'static str,
     },
-    /// A field that this kind does not have is there.
     #[error("{name} has no field `{field}`; beside {beside} it has {}", list(.own))]
     Surplus {
         /// The kind, for example `MWr64`.
         name: String,
-        /// Its name in JSON.
         field: &'static str,
         /// The fields that every packet has, as a sentence has them.
         beside: &'static str,
-        /// The fields that the kind has beside those of every packet.
         own: Vec<&'static str>,
     },
-    /// A value is out of its range.
     #[error("`{field}` is {value}, but must lie in {low}..={high}")]
-    Range {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// Least value.
-        low: u64,
-        /// Greatest value.
-        high: u64,
-    },
-    /// A value does not fit its bits.
+    Range { field: &'static str, value: u64, low: u64, high: u64 },
     #[error("`{field}` is {value}, which does not fit its {bits} bits")]
-    Width {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// Its width.
-        bits: u32,
-    },
-    /// A value whose low two bits are set, but not sent.
+    Width { field: &'static str, value: u64, bits: u32 },
     #[error("`{field}` is {value:#x}, but must be a multiple of 4: bytes are chosen by first_be and last_be")]
-    Unaligned {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-    },
-    /// A hint without the flag.
+    Unaligned { field: &'static str, value: u64 },
     #[error("`{field}` is {value}, but a hint needs `{flag}` 1")]
-    HintWithoutFlag {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// The flag.
-        flag: &'static str,
-    },
-    /// Bytes that are no hex of their length.
+    HintWithoutFlag { field: &'static str, value: u64, flag: &'static str },
     #[error("`{field}` must be {digits} hexadecimal digits")]
-    Hexadecimal {
-        /// Its name in JSON.
-        field: &'static str,
-        /// How many digits.
-        digits: u32,
-    },
+    Hexadecimal { field: &'static str, digits: u32 },
 }
 
 fn list(own: &[&str]) -> String {

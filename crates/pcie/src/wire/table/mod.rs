@@ -20,7 +20,6 @@ pub enum Code {
     Plain,
     /// Their value, but 0 stands for this one.
     ZeroIs(u64),
-    /// Their value times 4.
     Times4,
     /// Bytes, which JSON has as hexadecimal digits.
     Hex,
@@ -28,7 +27,6 @@ pub enum Code {
     With(&'static str),
     /// The kind, which JSON has by its name.
     Name,
-    /// A scale of credits.
     Scale,
     Flag,
 }
@@ -80,13 +78,11 @@ pub struct Field {
     pub name: &'static str,
     pub runs: &'static [Run],
     pub code: Code,
-    /// When JSON must have it.
     pub due: Due,
     /// A flag without which it is not there.
     pub within: Option<&'static str>,
     /// What text calls it. Neighbours of one label share a line.
     pub label: &'static str,
-    /// How text shows it.
     pub form: Form,
     /// Where it stands in text: lower ones first, equal ones in order.
     pub rank: u8,
@@ -161,7 +157,6 @@ impl Field {
         Self { form: Form::Names(&[]), ..self }
     }
 
-    /// How text shows it.
     pub(super) const fn text(self, label: &'static str, form: Form) -> Self {
         Self { label, form, ..self }
     }

@@ -173,7 +173,6 @@ impl TlpRepr {
         self.bytes[2] & 0x80 != 0
     }
 
-    /// Whether data follow the header.
     pub const fn has_data(&self) -> bool {
         self.bytes[0] & 0x40 != 0
     }
@@ -183,7 +182,6 @@ impl TlpRepr {
         self.bytes[0] & 0x20 != 0
     }
 
-    /// Whether it is an AtomicOp.
     pub const fn atomic(&self) -> bool {
         matches!(self.bytes[0] & 0xdf, 0x4c..=0x4e)
     }

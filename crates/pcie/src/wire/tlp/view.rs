@@ -9,41 +9,14 @@ use crate::wire::{
 /// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpError {
-    /// Fewer bytes than the header says.
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
-    Truncated {
-        /// What is incomplete.
-        part: &'static str,
-        /// Bytes up to the end of that part.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// More bytes than the header says.
+    Truncated { part: &'static str, need: usize, have: usize },
     #[error("the header describes {need} bytes, there are {have}")]
-    Surplus {
-        /// Bytes of the TLP.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// A Fmt value above 4.
+    Surplus { need: usize, have: usize },
     #[error("Fmt {fmt} (first byte {byte:02x}) is reserved")]
-    ReservedFmt {
-        /// Fmt.
-        fmt: u8,
-        /// The byte.
-        byte: u8,
-    },
-    /// A combination of Fmt and Type that means nothing.
+    ReservedFmt { fmt: u8, byte: u8 },
     #[error("Fmt {fmt} with Type {code:05b} (first byte {:02x}) is reserved", .fmt << 5 | .code)]
-    ReservedType {
-        /// Fmt.
-        fmt: u8,
-        /// Type.
-        code: u8,
-    },
-    /// More prefixes than a TLP may have.
+    ReservedType { fmt: u8, code: u8 },
     #[error("more than {MAX_PREFIXES} prefixes")]
     Prefixes,
 }
@@ -114,7 +87,6 @@ impl<'a> TlpView<'a> {
         self.byte(0) & 0x1f
     }
 
-    /// Whether data follow the header.
     pub fn has_data(&self) -> bool {
         self.fmt() & 2 != 0
     }

@@ -56,7 +56,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         let (width, groups) = (width as usize, groups as usize);
         Self {
@@ -211,7 +210,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     spec: MultiplierSpec,
@@ -236,7 +234,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

@@ -6,36 +6,15 @@ use crate::wire::table::Kind;
 /// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlitTlpError {
-    /// Fewer bytes than the header says.
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
-    Truncated {
-        /// What is incomplete.
-        part: &'static str,
-        /// Bytes up to the end of that part.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// More bytes than the header says.
+    Truncated { part: &'static str, need: usize, have: usize },
     #[error("the header describes {need} bytes, there are {have}")]
-    Surplus {
-        /// Bytes of the TLP.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
+    Surplus { need: usize, have: usize },
     /// A type that is not read, so that nobody knows where the TLP ends.
     #[error("type {code:02x} is none of {}", super::known(|code| format!("{code:02x}")))]
-    Type {
-        /// The type.
-        code: u8,
-    },
-    /// A value of TS of which no size is known.
+    Type { code: u8 },
     #[error("TS {bits} announces a trailer of no known size")]
-    Trailer {
-        /// TS.
-        bits: u8,
-    },
+    Trailer { bits: u8 },
 }
 
 /// DW of OHC-E, by its two bits of OHC.
