@@ -12,6 +12,7 @@ use std::{
     any::Any,
     cell::{Cell, RefCell},
     marker::PhantomData,
+    ops::{Deref, DerefMut},
     rc::Rc,
 };
 
@@ -231,10 +232,42 @@ impl<E: Ends + 'static> Unit for TiedOff<E> {
     }
 }
 
-/// A unit with its ports, whatever its type.
-pub(super) trait Placed {
-    fn tick(&mut self, now: Now) -> Wake;
-    fn catch_up(&mut self, now: Now);
+/// What is asked of a unit, whatever its type: each method of [`Unit`] that needs no ports, passed on.
+macro_rules! asked {
+    ($(fn $name:ident(&self $(, $given:ident: $type:ty)?) $(-> $told:ty)?;)*) => {
+        pub(super) trait Asked {
+            $(fn $name(&self $(, $given: $type)?) $(-> $told)?;)*
+            fn arm(&mut self, point: &str, armed: Armed);
+            fn ports(&mut self) -> &mut dyn Any;
+            fn ports_name(&self) -> &'static str;
+            fn unit(&self) -> &dyn Any;
+            fn unit_mut(&mut self) -> &mut dyn Any;
+        }
+
+        impl<U: Unit> Asked for Place<U> {
+            $(fn $name(&self $(, $given: $type)?) $(-> $told)? {
+                self.unit.$name($($given)?)
+            })*
+            fn arm(&mut self, point: &str, armed: Armed) {
+                self.unit.arm(point, armed);
+            }
+            fn ports(&mut self) -> &mut dyn Any {
+                &mut self.ports
+            }
+            fn ports_name(&self) -> &'static str {
+                std::any::type_name::<U::Ports>()
+            }
+            fn unit(&self) -> &dyn Any {
+                &self.unit
+            }
+            fn unit_mut(&mut self) -> &mut dyn Any {
+                &mut self.unit
+            }
+        }
+    };
+}
+
+asked! {
     fn meters(&self) -> Vec<&Meter>;
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
     fn next_gauge(&self) -> Option<u64>;
@@ -245,19 +278,33 @@ pub(super) trait Placed {
     fn errors(&self) -> &[Signalled];
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
     fn registers(&self) -> Vec<String>;
-    fn arm(&mut self, point: &str, armed: Armed);
     fn armed(&self) -> Vec<Armed>;
-    fn ports(&mut self) -> &mut dyn Any;
-    fn ports_name(&self) -> &'static str;
+}
+
+/// A unit with its ports, whatever its type, and whether or not somebody listens to it.
+pub(super) trait Placed: DerefMut<Target = dyn Asked> {
+    fn tick(&mut self, now: Now) -> Wake;
+    fn catch_up(&mut self, now: Now);
     fn into_ports(self: Box<Self>) -> Box<dyn Any>;
-    fn unit(&self) -> &dyn Any;
-    fn unit_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A unit without its ports.
 pub(super) struct Place<U: Unit> {
     pub unit: U,
     pub ports: U::Ports,
+}
+
+impl<U: Unit> Deref for Place<U> {
+    type Target = dyn Asked;
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl<U: Unit> DerefMut for Place<U> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self
+    }
 }
 
 impl<U: Unit> Placed for Place<U> {
@@ -268,55 +315,7 @@ impl<U: Unit> Placed for Place<U> {
     fn catch_up(&mut self, now: Now) {
         self.unit.catch_up(now, &mut self.ports);
     }
-    fn meters(&self) -> Vec<&Meter> {
-        self.unit.meters()
-    }
-    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.unit.gauges(show);
-    }
-    fn next_gauge(&self) -> Option<u64> {
-        self.unit.next_gauge()
-    }
-    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.unit.bounded(show);
-    }
-    fn work_done(&self) -> Option<u64> {
-        self.unit.work_done()
-    }
-    fn is_only_parts(&self) -> bool {
-        self.unit.is_only_parts()
-    }
-    fn incidents(&self) -> Vec<String> {
-        self.unit.incidents()
-    }
-    fn errors(&self) -> &[Signalled] {
-        self.unit.errors()
-    }
-    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
-        self.unit.fault_points()
-    }
-    fn registers(&self) -> Vec<String> {
-        self.unit.registers()
-    }
-    fn arm(&mut self, point: &str, armed: Armed) {
-        self.unit.arm(point, armed);
-    }
-    fn armed(&self) -> Vec<Armed> {
-        self.unit.armed()
-    }
-    fn ports(&mut self) -> &mut dyn Any {
-        &mut self.ports
-    }
-    fn ports_name(&self) -> &'static str {
-        std::any::type_name::<U::Ports>()
-    }
     fn into_ports(self: Box<Self>) -> Box<dyn Any> {
         Box::new(self.ports)
-    }
-    fn unit(&self) -> &dyn Any {
-        &self.unit
-    }
-    fn unit_mut(&mut self) -> &mut dyn Any {
-        &mut self.unit
     }
 }

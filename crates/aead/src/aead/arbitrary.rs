@@ -1,20 +1,19 @@
 //! Random engines of other AEADs for tests.
 
 use super::aegis::AegisSpec;
+use super::bytes::Scheme;
 use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
 use super::gcm_siv::GcmSivSpec;
 use super::gcm_sst::GcmSstSpec;
-use super::spec::AeadSpec;
-use crate::gcm::arbitrary::{any_engine, any_ghash, any_simple_ghash};
-use crate::gcm::spec::{Closing, GhashSpec};
+use super::spec::{AeadSpec, EngineSpec};
+use crate::gcm::arbitrary::{any_engine, any_simple_ghash, any_single_ghash};
+use crate::gcm::spec::Closing;
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
 /// Any engine of GCM-SST.
 pub fn any_sst() -> impl Strategy<Value = GcmSstSpec> {
-    let several = |spec: &GhashSpec| matches!(spec, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. });
-    let polyval = any_ghash().prop_filter("one value of one message", move |spec| !several(spec));
-    (any_engine(), polyval, 4..17_u64).prop_map(|(engine, polyval, tag)| {
+    (any_engine(), any_single_ghash(), 4..17_u64).prop_map(|(engine, polyval, tag)| {
         let key_bits = if engine.key_bits == 192 { 256 } else { engine.key_bits };
         let mut aes = engine.aes;
         let latency = aes.latency(if key_bits == 128 { 10 } else { 14 });
@@ -70,4 +69,17 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
 /// AES-GCM-SIV on four lanes.
 pub fn siv(buffer: u64) -> AeadSpec {
     AeadSpec::GcmSiv(GcmSivSpec::four_lanes(Bytes(buffer)))
+}
+
+/// Any engine of any AEAD.
+pub fn any_spec() -> impl Strategy<Value = EngineSpec> {
+    prop_oneof![any_engine().prop_map(EngineSpec::Gcm), any_aead().prop_map(EngineSpec::Other)]
+}
+
+pub fn any_scheme() -> impl Strategy<Value = Scheme> {
+    prop::sample::select(Scheme::ALL.to_vec())
+}
+
+pub fn longest_key(scheme: Scheme) -> usize {
+    scheme.wire().key_bytes.iter().copied().max().unwrap()
 }

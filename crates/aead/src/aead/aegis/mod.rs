@@ -39,7 +39,7 @@ use super::bytes::{Scheme, Wire};
 use super::flow::Dates;
 use super::model::{AfterSuccess, Hardware, Model, Registers};
 use super::scheme_timing::{Burst, SchemeTiming};
-use crate::gcm::message::{SealOpen, Shape};
+use crate::gcm::message::Shape;
 use crate::gcm::spec::{AesSpec, LONGEST, SpecError, within};
 use crate::gcm::timing::{Limit, Waits};
 use crate::units::{Bytes, Cycles};
@@ -276,10 +276,6 @@ impl SchemeTiming for AegisTiming {
         self.width
     }
 
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
-    }
-
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         let mixed = at + 1 + self.form.first_updates() * self.round;
         let aad = shape.aad_bytes.div_ceil(self.width);
@@ -288,8 +284,6 @@ impl SchemeTiming for AegisTiming {
         self.dates = Dates { first_input, ..Dates::default() };
         self.next
     }
-
-    fn seed(&mut self, _: u64) {}
 
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let free = self.last.map_or(visible, |last| visible.max(last + 1));
@@ -305,8 +299,6 @@ impl SchemeTiming for AegisTiming {
         let limit = if waited > 0 || first > visible { Limit::Aes } else { Limit::Data };
         Burst { last, waits: Waits { aes: waited, ghash: 0 }, limit }
     }
-
-    fn turn(&mut self) {}
 
     fn end(&mut self) -> Dates {
         self.dates.tag = self.next + LAST_UPDATES * self.round + 1;

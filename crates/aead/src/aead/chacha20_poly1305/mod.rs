@@ -230,14 +230,6 @@ impl SchemeTiming for ChaChaTiming {
         at
     }
 
-    fn block_bytes(&self) -> u64 {
-        16
-    }
-
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
-    }
-
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         self.lanes.restart();
         let one_time_key = self.lanes.result(at);
@@ -250,26 +242,15 @@ impl SchemeTiming for ChaChaTiming {
         powers
     }
 
-    fn seed(&mut self, _: u64) {}
-
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let Self { lanes, poly1305, start, text, .. } = self;
         Burst::of(blocks, || text.take(visible, Some((&mut *lanes, *start)), poly1305))
     }
 
-    fn turn(&mut self) {}
-
     fn end(&mut self) -> Dates {
         absorb(&mut self.poly1305, 1);
         let tag = self.poly1305.known() + self.finish;
-        let text = self.text.extent();
-        Dates {
-            first_input: [self.aad.first, text.first].into_iter().flatten().min(),
-            first_text: text.first.map(|at| at + 1),
-            last_text: text.last.map(|at| at + 1),
-            tag,
-            verdict: tag + self.compare,
-        }
+        Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
 

@@ -181,6 +181,17 @@ pub struct Dates {
 }
 
 impl Dates {
+    /// Of a message whose AAD and text passed so.
+    pub fn of(aad: Extent, text: Extent, tag: u64, compare: u64) -> Self {
+        Self {
+            first_input: [aad.first, text.first].into_iter().flatten().min(),
+            first_text: text.first.map(|at| at + 1),
+            last_text: text.last.map(|at| at + 1),
+            tag,
+            verdict: tag + compare,
+        }
+    }
+
     /// The same of a message whose cycle 0 is `start`.
     pub fn counted_from(self, start: u64) -> Self {
         let at = |cycle: u64| start + cycle;

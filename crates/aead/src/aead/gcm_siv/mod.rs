@@ -73,11 +73,7 @@ impl GcmSivSpec {
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("buffer", self.buffer.0, 16, 1 << 40)?;
         within("compare", self.compare.0, 0, LONGEST)?;
-        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
-            let excludes = "`polyval` with several tags per message, or for several messages at a time";
-            return Err(SpecError::Apart { what: "AES-GCM-SIV", excludes });
-        }
-        self.polyval.check()
+        self.polyval.check_polyval("AES-GCM-SIV")
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with so much room between the passes.
@@ -214,10 +210,6 @@ impl SchemeTiming for GcmSivTiming {
         at + self.key_setup
     }
 
-    fn block_bytes(&self) -> u64 {
-        16
-    }
-
     fn passes_twice(&self, direction: SealOpen) -> bool {
         direction == SealOpen::Seal
     }
@@ -261,12 +253,16 @@ impl SchemeTiming for GcmSivTiming {
 
     fn end(&mut self) -> Dates {
         let text = self.text.extent();
-        let (first_text, last_text) = (text.first.map(|at| at + 1), text.last.map(|at| at + 1));
-        let (first_input, tag) = match self.sealed {
-            Some((first, tag)) => (self.aad.first.or(first.first), tag),
-            None => ([self.aad.first, text.first].into_iter().flatten().min(), self.tag()),
-        };
-        Dates { first_input, first_text, last_text, tag, verdict: tag + self.compare }
+        match self.sealed {
+            Some((first, tag)) => {
+                let first_input = self.aad.first.or(first.first);
+                Dates { first_input, ..Dates::of(self.aad, text, tag, self.compare) }
+            }
+            None => {
+                let tag = self.tag();
+                Dates::of(self.aad, text, tag, self.compare)
+            }
+        }
     }
 }
 

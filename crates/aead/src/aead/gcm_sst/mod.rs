@@ -90,11 +90,7 @@ impl GcmSstSpec {
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         Scheme::GcmSst.check_spec_tag("GCM-SST", self.tag)?;
         within("compare", self.compare.0, 0, LONGEST)?;
-        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
-            let excludes = "`polyval` with several tags per message, or for several messages at a time";
-            return Err(SpecError::Apart { what: "GCM-SST", excludes });
-        }
-        self.polyval.check()
+        self.polyval.check_polyval("GCM-SST")
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with tags of 12 bytes.
@@ -220,14 +216,6 @@ impl SchemeTiming for GcmSstTiming {
         at + self.key_setup
     }
 
-    fn block_bytes(&self) -> u64 {
-        16
-    }
-
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
-    }
-
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         self.lanes.restart();
         let [h, h2, mask] = [(); SUBKEYS as usize].map(|()| self.lanes.result(at));
@@ -244,26 +232,15 @@ impl SchemeTiming for GcmSstTiming {
         powers
     }
 
-    fn seed(&mut self, _: u64) {}
-
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let Self { lanes, polyval, start, text, .. } = self;
         Burst::of(blocks, || text.take(visible, Some((&mut *lanes, *start)), polyval))
     }
 
-    fn turn(&mut self) {}
-
     fn end(&mut self) -> Dates {
         let known = self.empty.unwrap_or_else(|| self.polyval.known());
         let tag = (known.max(self.h2) + self.product).max(self.mask) + 1;
-        let text = self.text.extent();
-        Dates {
-            first_input: [self.aad.first, text.first].into_iter().flatten().min(),
-            first_text: text.first.map(|at| at + 1),
-            last_text: text.last.map(|at| at + 1),
-            tag,
-            verdict: tag + self.compare,
-        }
+        Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
 

@@ -1,12 +1,11 @@
 //! The bytes of AES-GCM, without cycles: what every modelled engine must give, at the host's full speed.
 //!
 //! A [`Key`] is expanded once and serves any number of messages. A [`Stream`] is one message in flight: it takes the text
-//! in pieces of any size and works in place; a [`Scattered`](scattered::Scattered) one takes them in any order, and
-//! [`Chains`](chains::Chains) have several tags. Any IV of at least one byte, any AAD, any length up to 2^36 - 32 bytes, tags
-//! cut to any length (NIST SP 800-38D).
+//! in pieces of any size and works in place; [parts](super::part::Part) of one are hashed in any order, and [`Chains`](chains::Chains)
+//! have several tags. Any IV of at least one byte, any AAD, any length up to 2^36 - 32 bytes, tags cut to any length (NIST SP
+//! 800-38D).
 
 pub mod chains;
-pub mod scattered;
 pub mod text_crc;
 
 use super::counter;

@@ -121,8 +121,22 @@ impl GhashSpec {
         }
     }
 
+    /// Whether it hashes one message at a time, to one value.
+    pub const fn is_single(&self) -> bool {
+        !matches!(self, Self::MessageParallel { .. } | Self::SubChains { .. })
+    }
+
+    /// Says whether it can be the POLYVAL of a scheme.
+    pub fn check_polyval(&self, scheme: &'static str) -> Result<(), SpecError> {
+        if !self.is_single() {
+            let excludes = "`polyval` with several tags per message, or for several messages at a time";
+            return Err(SpecError::Apart { what: scheme, excludes });
+        }
+        self.check()
+    }
+
     fn check_inner(&self, unit: &Self) -> Result<(), SpecError> {
-        if matches!(unit, Self::Segmented { .. } | Self::MessageParallel { .. } | Self::SubChains { .. }) {
+        if matches!(unit, Self::Segmented { .. }) || !unit.is_single() {
             return Err(SpecError::Nested { outer: self.name(), inner: unit.name() });
         }
         unit.check()

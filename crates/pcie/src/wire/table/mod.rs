@@ -100,6 +100,11 @@ pub struct Kind {
     pub fields: &'static [&'static [Field]],
 }
 
+/// A kind that the whole first byte tells.
+pub(super) const fn kind(name: &'static str, first: u8, fields: &'static [&'static [Field]]) -> Kind {
+    Kind { name, first, mask: 0xff, fields }
+}
+
 /// A field that every packet of the family must have.
 pub(super) const fn always(name: &'static str, runs: &'static [Run]) -> Field {
     Field { due: Due::Always, ..own(name, runs) }
@@ -307,6 +312,55 @@ impl Kind {
         rows
     }
 }
+
+/// What TLPs of either mode have that are kept by their kind and their bytes.
+macro_rules! by_fields {
+    ($packet:ident) => {
+        impl PartialEq for $packet {
+            fn eq(&self, other: &Self) -> bool {
+                self.bytes == other.bytes
+            }
+        }
+
+        impl Eq for $packet {}
+
+        impl $packet {
+            /// Sets fields, cut to their width. One that this kind does not have changes nothing.
+            pub fn with(mut self, values: &[(&str, u64)]) -> Self {
+                for (name, value) in values {
+                    self.kind.put(&mut self.bytes, name, *value);
+                }
+                self
+            }
+
+            /// The value of a field by its name; none if this kind does not have it, or this TLP does not have what it is in.
+            pub fn get(&self, name: &str) -> Option<u64> {
+                self.kind.get(&self.bytes, name)
+            }
+
+            /// The value of a field, 0 where it is not there.
+            pub fn value(&self, name: &str) -> u64 {
+                self.get(name).unwrap_or_default()
+            }
+
+            /// Labels and values, as text has them: all that rows do not silence.
+            pub fn rows(&self) -> Vec<(&'static str, String)> {
+                self.kind.rows(&self.bytes)
+            }
+
+            /// The name of the kind of TLP, for example `MWr64`.
+            pub fn name(&self) -> &'static str {
+                self.kind.name
+            }
+
+            /// Length in DW, 1 to 1024; as it stands in TLPs without data.
+            pub fn length_dw(&self) -> u16 {
+                self.value("length_dw") as u16
+            }
+        }
+    };
+}
+pub(super) use by_fields;
 
 /// Packets that one JSON form describes.
 pub trait Family: Copy + Sized {

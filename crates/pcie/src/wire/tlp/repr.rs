@@ -4,7 +4,7 @@ use super::{KINDS, TlpError, TlpView};
 use crate::{
     credit::{CreditClass, Credits},
     split::{Completion, Request},
-    wire::table::{Family, Field, FieldsError, Given, Kind, Words, range, union},
+    wire::table::{Family, Field, FieldsError, Given, Kind, Words, by_fields, range, union},
 };
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -53,13 +53,7 @@ pub struct TlpRepr {
     bytes: [u8; 16],
 }
 
-impl PartialEq for TlpRepr {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
-    }
-}
-
-impl Eq for TlpRepr {}
+by_fields!(TlpRepr);
 
 impl Family for TlpRepr {
     fn fields() -> &'static [&'static Field] {
@@ -103,27 +97,9 @@ impl TlpRepr {
         Self { kind, bytes }
     }
 
-    /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    pub fn with(mut self, values: &[(&str, u64)]) -> Self {
-        for (name, value) in values {
-            self.kind.put(&mut self.bytes, name, *value);
-        }
-        self
-    }
-
-    /// The value of a field by its name; none if this kind does not have it.
-    pub fn get(&self, name: &str) -> Option<u64> {
-        self.kind.get(&self.bytes, name)
-    }
-
     /// Whether this kind has such a field.
     pub fn has(&self, name: &str) -> bool {
         self.kind.field(name).is_some()
-    }
-
-    /// The value of a field, 0 where this kind does not have it.
-    pub fn value(&self, name: &str) -> u64 {
-        self.get(name).unwrap_or_default()
     }
 
     /// A read or write of memory. Header form and byte enables follow from the address range.
@@ -151,21 +127,6 @@ impl TlpRepr {
             ("byte_count", piece.byte_count.into()),
             ("lower_address", piece.lower_address.into()),
         ])
-    }
-
-    /// Labels and values, as text has them.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
-        self.kind.rows(&self.bytes)
-    }
-
-    /// The name of the kind of TLP, for example `MWr64`.
-    pub fn name(&self) -> &'static str {
-        self.kind.name
-    }
-
-    /// Length in DW, 1 to 1024; as it stands in completions and messages without data.
-    pub fn length_dw(&self) -> u16 {
-        self.value("length_dw") as u16
     }
 
     /// Whether a digest (ECRC) follows the data.

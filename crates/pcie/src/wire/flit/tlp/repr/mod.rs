@@ -1,7 +1,7 @@
 //! A TLP header of flit mode by its fields.
 
 use super::{FlitTlpView, KINDS, Word, kinds::OHC_E, known, view::OHC_E_DW};
-use crate::wire::table::{Family, Field, FieldsError, Given, Kind, Words, union};
+use crate::wire::table::{Family, Field, FieldsError, Given, Kind, Words, by_fields, union};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -49,13 +49,7 @@ pub struct FlitTlpRepr {
     bytes: [u8; E + 16],
 }
 
-impl PartialEq for FlitTlpRepr {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
-    }
-}
-
-impl Eq for FlitTlpRepr {}
+by_fields!(FlitTlpRepr);
 
 impl Family for FlitTlpRepr {
     fn fields() -> &'static [&'static Field] {
@@ -128,39 +122,6 @@ impl FlitTlpRepr {
         self.bytes[E..E + bytes.len()].copy_from_slice(&bytes);
         *self = self.with(&[("ohc_e_size", size as u64)]);
         Ok(())
-    }
-
-    /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    pub fn with(mut self, values: &[(&str, u64)]) -> Self {
-        for (name, value) in values {
-            self.kind.put(&mut self.bytes, name, *value);
-        }
-        self
-    }
-
-    /// The value of a field by its name; none if this kind does not have it, or this TLP does not have the OHC that it is in.
-    pub fn get(&self, name: &str) -> Option<u64> {
-        self.kind.get(&self.bytes, name)
-    }
-
-    /// The value of a field, 0 where it is not there.
-    pub fn value(&self, name: &str) -> u64 {
-        self.get(name).unwrap_or_default()
-    }
-
-    /// Labels and values, as text has them: all but OHC-B to E, PASID and segments.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
-        self.kind.rows(&self.bytes)
-    }
-
-    /// The name of the kind of TLP, for example `MWr64`.
-    pub fn name(&self) -> &'static str {
-        self.kind.name
-    }
-
-    /// Length in DW, 1 to 1024; as it is in a completion without data.
-    pub fn length_dw(&self) -> u16 {
-        self.value("length_dw") as u16
     }
 
     pub fn payload_dw(&self) -> u16 {
