@@ -169,31 +169,24 @@ pub struct Narrow {
     pub cycles: u32,
 }
 
-/// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
-/// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AfterSuccess {
-    /// The next passes: the hash is linear in the difference, and its key that of every nonce.
-    Certain,
-    /// As before under every other nonce: the hash key is made anew for each.
-    AsBefore,
-    /// As before under every other nonce by the designers' claim; nothing is proved.
-    AsClaimed,
+crate::units::named! {
+    /// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
+    /// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AfterSuccess {
+        /// The next passes: the hash is linear in the difference, and its key that of every nonce.
+        Certain = "certain",
+        /// As before under every other nonce: the hash key is made anew for each.
+        AsBefore = "as_before",
+        /// As before under every other nonce by the designers' claim; nothing is proved.
+        AsClaimed = "as_claimed",
+    }
 }
 
 impl AfterSuccess {
-    /// As results name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::AsBefore => "as_before",
-            Self::AsClaimed => "as_claimed",
-        }
-    }
-
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
+        Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
     /// In a cell of a table.
@@ -215,6 +208,46 @@ impl AfterSuccess {
             }
             Self::AsClaimed => {
                 "after one success it is claimed to be as before under every other nonce: the state is made anew for each; nothing is proved"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arbitrary::any_clocked;
+    use super::super::{bytes::Key, spec::AeadSpec};
+    use super::*;
+    use crate::gcm::arbitrary::pattern;
+    use crate::gcm::message::Shape;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 700, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_registers_give_the_bytes_of_the_crates_and_the_cycles_of_the_timing_model(
+            spec in any_clocked(), seed in any::<u64>(),
+            messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
+        ) {
+            let (model, mut timing) = (spec.model(), spec.timing().unwrap());
+            let (format, mut engine) = (model.format().unwrap(), model.registers().unwrap());
+            for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
+                let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
+                let (key, nonce) = (of(0, model.key_bits() as usize / 8), of(1, format.nonce_bytes() as usize));
+                let (aad, plain) = (of(2, aad), of(3, length));
+                let mut cipher = plain.clone();
+                let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
+                let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
+                let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
+                let start = engine.cycle();
+                let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
+                let Clocked { dates, taken, output: text, tag } = engine.message([&key, &nonce, &aad, &input], direction);
+                prop_assert_eq!((text, tag), (output, expected));
+                prop_assert_eq!(Dates { verdict: dates.tag + model.compare().0, ..dates }, timing.message(start, &shape));
+                if let AeadSpec::Aegis256(spec) | AeadSpec::Aegis128L(spec) = &spec {
+                    prop_assert!(taken.windows(2).all(|pair| pair[1] - pair[0] == spec.round.0));
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSp
 }
 
 /// Any multiplier that can be built.
-pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
+pub fn any_multiplier() -> BoxedStrategy<MultiplierSpec> {
     let structure = prop_oneof![
         Just(Structure::Schoolbook),
         (1..=super::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
@@ -34,65 +34,69 @@ pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
     });
     let serial = (9..128_u32, 0..3_u64, 0..3_u64)
         .prop_map(|(bits, product, reduction)| multiplier(128_u64.div_ceil(bits.into()) + product, reduction, bits));
-    prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok())
+    prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok()).boxed()
 }
 
 /// Any GHASH unit of modest size.
-pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
-    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()]
+pub fn any_ghash() -> BoxedStrategy<GhashSpec> {
+    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()].boxed()
 }
 
 /// Any GHASH unit that hashes one message at a time to one value.
-pub fn any_single_ghash() -> impl Strategy<Value = GhashSpec> {
-    any_ghash().prop_filter("one value of one message", GhashSpec::is_single)
+pub fn any_single_ghash() -> BoxedStrategy<GhashSpec> {
+    any_ghash().prop_filter("one value of one message", GhashSpec::is_single).boxed()
 }
 
 /// Any family that is built of units that take a message by themselves.
-pub fn any_compound_ghash() -> impl Strategy<Value = GhashSpec> {
+pub fn any_compound_ghash() -> BoxedStrategy<GhashSpec> {
     let sizes = (1..5_u32, prop_oneof![2..9_u32, 2..70_u32], 1..6_u32, prop_oneof![0..6_u32, 0..90_u32]);
-    (0..3, sizes, any_simple_ghash()).prop_map(|(family, (units, segment, ports, beyond), unit)| {
-        let (buffer, unit) = (ports + beyond, Box::new(unit));
-        match family {
-            0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
-            1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
-            _ => {
-                let chunk = Bytes(16 * u64::from(segment - 1));
-                GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+    (0..3, sizes, any_simple_ghash())
+        .prop_map(|(family, (units, segment, ports, beyond), unit)| {
+            let (buffer, unit) = (ports + beyond, Box::new(unit));
+            match family {
+                0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
+                1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
+                _ => {
+                    let chunk = Bytes(16 * u64::from(segment - 1));
+                    GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+                }
             }
-        }
-    })
+        })
+        .boxed()
 }
 
 /// Any unit that takes a message by itself.
-pub fn any_simple_ghash() -> impl Strategy<Value = GhashSpec> {
-    any_multiplier().prop_flat_map(|multiplier| {
-        let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
-        let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
-        prop_oneof![
-            prop::option::of((0..9_u64).prop_map(Cycles))
-                .prop_map(move |first_block| GhashSpec::Serial { multiplier: serial.clone(), first_block }),
-            (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
-                ways,
-                multipliers,
-                closing,
-                multiplier: multiplier.clone()
-            }),
-            (1..7_u32, 1..6_u32).prop_map(move |(width, groups)| GhashSpec::Aggregated {
-                width,
-                groups,
-                multiplier: aggregated.clone()
-            }),
-            (1..12_u32, 0..4_u64).prop_map(move |(powers, fold)| GhashSpec::Folded {
-                powers,
-                fold: Cycles(fold),
-                multiplier: folded.clone()
-            }),
-        ]
-    })
+pub fn any_simple_ghash() -> BoxedStrategy<GhashSpec> {
+    any_multiplier()
+        .prop_flat_map(|multiplier| {
+            let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
+            let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
+            prop_oneof![
+                prop::option::of((0..9_u64).prop_map(Cycles))
+                    .prop_map(move |first_block| GhashSpec::Serial { multiplier: serial.clone(), first_block }),
+                (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
+                    ways,
+                    multipliers,
+                    closing,
+                    multiplier: multiplier.clone()
+                }),
+                (1..7_u32, 1..6_u32).prop_map(move |(width, groups)| GhashSpec::Aggregated {
+                    width,
+                    groups,
+                    multiplier: aggregated.clone()
+                }),
+                (1..12_u32, 0..4_u64).prop_map(move |(powers, fold)| GhashSpec::Folded {
+                    powers,
+                    fold: Cycles(fold),
+                    multiplier: folded.clone()
+                }),
+            ]
+        })
+        .boxed()
 }
 
 /// Any engine of modest size.
-pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
+pub fn any_engine() -> BoxedStrategy<GcmSpec> {
     let lanes = prop_oneof![
         (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),
         (1..6_u32, 1..15_u32, 0..4_u32, prop_oneof![0..2_u64, 0..30_u64]),
@@ -106,8 +110,8 @@ pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
             keystream_blocks,
         },
     );
-    (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64).prop_map(
-        |(key_bits, aes, ghash, key_setup, compare)| GcmSpec {
+    (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64)
+        .prop_map(|(key_bits, aes, ghash, key_setup, compare)| GcmSpec {
             key_bits,
             aes,
             ghash,
@@ -115,12 +119,12 @@ pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
             compare: Cycles(compare),
             control: None,
             check: Default::default(),
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Any engine with a control of its own.
-pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
+pub fn any_controlled_engine() -> BoxedStrategy<GcmSpec> {
     use prop::sample::select;
     let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
     let start = select(vec![Start::AfterPowers, Start::BehindH]);
@@ -182,7 +186,7 @@ pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
             GcmSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
         }
     });
-    engine.prop_filter("its statements agree", |spec| spec.check().is_ok())
+    engine.prop_filter("its statements agree", |spec| spec.check().is_ok()).boxed()
 }
 
 /// The same with a pipeline, since nothing else takes inputs before H: few draws would be one.

@@ -206,10 +206,9 @@ impl Model for Aegis<'_> {
 
 /// The bytes of one of the forms with so many lanes, by the crate `aegis`.
 macro_rules! wire {
-    ($row:ident, $cipher:path, $form:expr, $lanes:literal, $name:literal, $listed:literal, $engine:literal) => {
-        #[doc = $name]
+    ($row:ident, $cipher:path, $form:expr, $lanes:literal, $listed:literal, $engine:literal) => {
+        #[doc = $listed]
         pub const $row: Wire = Wire {
-            name: $name,
             listed: $listed,
             engine: $engine,
             key_bytes: &[$form.key_bytes() as usize],
@@ -237,13 +236,13 @@ macro_rules! wire {
     };
 }
 
-wire!(AEGIS_256, aegis::aegis256::Aegis256, Form::Wide256, 1, "AEGIS-256", "AEGIS256", "aegis-256");
-wire!(AEGIS_256X2, aegis::aegis256x2::Aegis256X2, Form::Wide256, 2, "AEGIS-256X2", "AEGIS256X2", "aegis-256x2");
-wire!(AEGIS_256X4, aegis::aegis256x4::Aegis256X4, Form::Wide256, 4, "AEGIS-256X4", "AEGIS256X4", "aegis-256x4");
+wire!(AEGIS_256, aegis::aegis256::Aegis256, Form::Wide256, 1, "AEGIS256", "aegis-256");
+wire!(AEGIS_256X2, aegis::aegis256x2::Aegis256X2, Form::Wide256, 2, "AEGIS256X2", "aegis-256x2");
+wire!(AEGIS_256X4, aegis::aegis256x4::Aegis256X4, Form::Wide256, 4, "AEGIS256X4", "aegis-256x4");
 
-wire!(AEGIS_128L, aegis::aegis128l::Aegis128L, Form::Long128, 1, "AEGIS-128L", "AEGIS128L", "aegis-128l");
-wire!(AEGIS_128X2, aegis::aegis128x2::Aegis128X2, Form::Long128, 2, "AEGIS-128X2", "AEGIS128X2", "aegis-128x2");
-wire!(AEGIS_128X4, aegis::aegis128x4::Aegis128X4, Form::Long128, 4, "AEGIS-128X4", "AEGIS128X4", "aegis-128x4");
+wire!(AEGIS_128L, aegis::aegis128l::Aegis128L, Form::Long128, 1, "AEGIS128L", "aegis-128l");
+wire!(AEGIS_128X2, aegis::aegis128x2::Aegis128X2, Form::Long128, 2, "AEGIS128X2", "aegis-128x2");
+wire!(AEGIS_128X4, aegis::aegis128x4::Aegis128X4, Form::Long128, 4, "AEGIS128X4", "aegis-128x4");
 
 #[derive(Debug, Clone)]
 pub struct AegisTiming {

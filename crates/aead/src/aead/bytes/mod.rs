@@ -53,8 +53,6 @@ type InPieces = fn(&Key, &[u8], u64, SealOpen) -> Option<Box<dyn Pieces>>;
 /// Its functions are given keys and nonces of the scheme's lengths.
 #[derive(Debug)]
 pub struct Wire {
-    /// What the standard calls it.
-    pub name: &'static str,
     /// What files of vectors call it.
     pub listed: &'static str,
     pub engine: &'static str,

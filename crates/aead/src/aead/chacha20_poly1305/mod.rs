@@ -181,7 +181,6 @@ impl Model for &ChaCha20Poly1305Spec {
 
 /// The bytes, by the crate `chacha20poly1305`.
 pub const WIRE: Wire = Wire {
-    name: "ChaCha20-Poly1305",
     listed: "CHACHA20-POLY1305",
     engine: "chacha20-poly1305",
     key_bytes: &[32],

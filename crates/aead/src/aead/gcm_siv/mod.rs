@@ -138,7 +138,6 @@ impl Model for &GcmSivSpec {
 
 /// The bytes, by the crate `aes-gcm-siv`.
 pub const WIRE: Wire = Wire {
-    name: "AES-GCM-SIV",
     listed: "AES-GCM-SIV",
     engine: "gcm-siv",
     key_bytes: &[16, 32],

@@ -151,7 +151,6 @@ impl Model for &GcmSstSpec {
 
 /// The bytes: no crate offers them whole, so that both ends of a path have the same.
 pub const WIRE: Wire = Wire {
-    name: "GCM-SST",
     listed: "AES-GCM-SST",
     engine: "gcm-sst",
     key_bytes: &[16, 32],

@@ -156,19 +156,11 @@ impl PrefixRepr {
 
     /// The four bytes of the prefix.
     pub const fn emit(&self) -> [u8; PREFIX_BYTES] {
-        let mut flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT;
-        if self.pcrc {
-            flags |= field::PCRC;
-        }
-        if self.mac {
-            flags |= field::MAC;
-        }
-        if self.key_set {
-            flags |= field::KEY_SET;
-        }
-        if self.trusted {
-            flags |= field::TRUSTED;
-        }
+        let flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT
+            | self.pcrc as u8 * field::PCRC
+            | self.mac as u8 * field::MAC
+            | self.key_set as u8 * field::KEY_SET
+            | self.trusted as u8 * field::TRUSTED;
         let mut bytes = [0; PREFIX_BYTES];
         bytes[field::FIRST] = FIRST_BYTE;
         bytes[field::POSTED_SENT] = self.posted_sent;

@@ -20,7 +20,7 @@ pub enum Value {
 }
 
 /// What JSON says of a packet: fields of a family by name, before it is known whether they fit together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Given<F> {
     values: Vec<(&'static str, Value)>,
     family: PhantomData<F>,
@@ -99,6 +99,13 @@ impl Field {
             Value::Flag(value) => Ok((*value).into()),
             Value::Scale(value) => Ok(value.bits().into()),
         }
+    }
+}
+
+impl<F> Given<F> {
+    /// The same, of whatever family.
+    pub fn of_any(self) -> Given<()> {
+        Given { values: self.values, family: PhantomData }
     }
 }
 
