@@ -180,7 +180,6 @@ impl Account {
         _ = self.probe.0.set(Box::new(probe));
     }
 
-    /// Whether somebody hears what is charged.
     #[inline]
     pub(super) fn is_heard(&self) -> bool {
         self.probe.0.get().is_some()
@@ -207,7 +206,6 @@ impl Account {
         self.cycles.iter().sum()
     }
 
-    /// Cycles in which the unit worked.
     pub const fn busy(&self) -> u64 {
         self.cycles[Activity::Busy.index()]
     }

@@ -12,7 +12,6 @@ pub(super) struct Bits {
 
 impl Bits {
     const WORD: usize = 64;
-    /// Numbers that a set can hold.
     pub const MOST: usize = Self::WORD * Self::WORD;
 
     /// The empty set of numbers below `count`, at most [`Self::MOST`].

@@ -8,7 +8,6 @@ use thiserror::Error;
 /// Femtoseconds in a second.
 const SECOND: u64 = 1_000_000_000_000_000;
 
-/// A frequency that no clock can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a clock of {frequency} cannot be simulated: it must lie between 1 kHz and 1 THz")]
 pub struct ClockError {

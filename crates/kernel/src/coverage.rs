@@ -21,7 +21,6 @@ pub struct Rewritten {
     pub by: u64,
 }
 
-/// The written bytes of one place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Bytes that are written from the first on without a gap.

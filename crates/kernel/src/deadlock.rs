@@ -11,7 +11,6 @@ use super::{
 pub struct Wait {
     pub unit: String,
     pub state: String,
-    /// What it waits for, unit and queue.
     pub on: Option<(String, String)>,
 }
 

@@ -29,7 +29,6 @@ pub struct UnitInfo {
     pub clock: Clock,
 }
 
-/// A netlist that is no machine.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NetlistError {
     #[error("nothing holds the {side} end of channel `{path}`: give it to a unit's ports")]
@@ -83,7 +82,6 @@ impl Netlist {
         Rc::clone(&self.board)
     }
 
-    /// A queue of `depth` places.
     pub fn queue<T: Item>(&mut self, path: impl Into<String>, depth: usize) -> (Out<T>, In<T>) {
         self.queue_of(Queue::new(path.into(), depth, false, self.board()))
     }

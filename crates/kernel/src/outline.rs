@@ -27,13 +27,10 @@ pub struct UnitOutline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChannelOutline {
     pub path: String,
-    /// The unit that sends.
     pub from: String,
-    /// The unit that receives.
     pub to: String,
     /// The type of its items.
     pub item: &'static str,
-    /// Of a queue: its places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<usize>,
     /// Of a wire: nothing arrives sooner after what caused it.
@@ -42,7 +39,6 @@ pub struct ChannelOutline {
 }
 
 impl Netlist {
-    /// Its units and channels as plain data.
     pub fn outline(&self) -> Outline {
         let accounts = self.accounts();
         let parts = &accounts[self.units().len()..];

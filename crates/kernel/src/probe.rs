@@ -41,7 +41,6 @@ pub enum Place<'a> {
     Gauge(&'a UnitInfo, &'static str),
 }
 
-/// An item that has been sent.
 #[derive(Clone, Copy)]
 pub struct ChannelTransfer<'a> {
     pub channel: usize,
@@ -89,7 +88,6 @@ pub trait Listener {
 /// A listener as a netlist holds it.
 pub type SharedListener = Rc<RefCell<dyn Listener>>;
 
-/// A listener at one place.
 #[derive(Clone)]
 pub struct Probe {
     place: usize,
@@ -141,7 +139,6 @@ impl Probe {
     }
 }
 
-/// A transfer, without the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// Number of the channel.

@@ -48,7 +48,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.count == 0
     }
 
-    /// Appends an item with its label.
     #[inline(always)]
     pub fn push_labelled(&mut self, label: L, item: T) {
         if self.count + 1 == self.places.len() {
@@ -90,13 +89,11 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.places[self.first].as_mut()
     }
 
-    /// The label of the oldest item.
     #[inline(always)]
     pub fn front_label(&self) -> Option<L> {
         (self.count > 0).then(|| self.labels[self.first])
     }
 
-    /// The item `number` behind the oldest.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&T> {
         if number < self.count { self.places[self.place(number)].as_ref() } else { None }

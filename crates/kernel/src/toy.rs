@@ -5,7 +5,6 @@ use crate::units::{Femtos, Frequency};
 use proptest::prelude::*;
 
 crate::ports! {
-    /// Of a stage.
     struct StagePorts {
         input: In<u64>,
         output: Out<u64>,
@@ -43,7 +42,6 @@ impl Unit for Stage {
     }
 }
 
-/// Makes `items` items.
 struct Source {
     made: u64,
     items: u64,
@@ -238,7 +236,6 @@ fn another_unit_sends_by_the_same_port() {
     assert_eq!(heard(&mut chain, "q0").unwrap(), (7..17).collect::<Vec<_>>());
 }
 
-/// Adds one to what passes.
 struct Adder;
 
 impl Unit for Adder {
@@ -306,7 +303,6 @@ fn what_is_no_machine_is_refused_with_its_path() {
     assert_eq!(Netlist::new().check(), Err(NetlistError::Units { count: 0 }));
 }
 
-/// Holds the end of a wire.
 struct Giver;
 
 impl Unit for Giver {

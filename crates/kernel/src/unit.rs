@@ -27,7 +27,6 @@ pub trait Unit: 'static {
     /// Its ends of channels. Declared with [`ports!`](crate::ports).
     type Ports: Ends + 'static;
 
-    /// Advances by one edge.
     fn tick(&mut self, now: Now, ports: &mut Self::Ports) -> Wake;
 
     /// Takes what had come by an edge that may have passed and that it has deferred, and does nothing else.
@@ -215,7 +214,6 @@ impl<U> Key<U> {
         Self { unit, of: PhantomData }
     }
 
-    /// Its number in the netlist.
     pub const fn id(&self) -> UnitId {
         self.unit
     }

@@ -13,12 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 pub const DATA_CREDIT_BYTES: u32 = 16;
-/// Width of the header credit field.
 pub const HEADER_BITS: u32 = 8;
-/// Width of the data credit field.
 pub const DATA_BITS: u32 = 12;
 
-/// The flow-control class of a TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CreditClass {
     /// Memory writes and messages.
@@ -120,7 +117,6 @@ impl TransmitCredits {
         (1 << self.bits) - 1
     }
 
-    /// Whether `need` credits are there.
     #[inline]
     pub const fn allows(&self, need: u32) -> bool {
         let left = self.limit.wrapping_sub(self.consumed.wrapping_add(need)) & self.mask();

@@ -12,7 +12,6 @@ pub const PAGE: u32 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxSize(u32);
 
-/// A size that PCIe does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     #[error("{bytes} B is no payload or read request size: those are 128, 256, 512, 1024, 2048 and 4096 B")]
@@ -63,7 +62,6 @@ impl Request {
         if bytes == 0 { 1 } else { bytes.div_ceil(4) as u16 }
     }
 
-    /// First and last byte enables.
     #[inline]
     pub const fn byte_enables(&self) -> (u8, u8) {
         if self.bytes == 0 {
@@ -144,12 +142,10 @@ impl CompletionRule {
     }
 }
 
-/// One completion of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// Address of the first byte.
     pub address: u64,
-    /// Bytes of the request that it carries.
     pub bytes: u32,
     /// Length field, in DW.
     pub length_dw: u16,
@@ -175,7 +171,6 @@ impl CompletionSplit {
 }
 
 impl CompletionSplit {
-    /// Whether all completions have been given.
     #[inline]
     pub const fn is_done(&self) -> bool {
         self.next.is_none()

@@ -11,7 +11,6 @@ use crate::gcm::spec::Closing;
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
-/// Any engine of GCM-SST.
 pub fn any_sst() -> BoxedStrategy<GcmSstSpec> {
     (any_engine(), any_single_ghash(), 4..17_u64)
         .prop_map(|(engine, polyval, tag)| {
@@ -35,7 +34,6 @@ pub fn any_clocked() -> BoxedStrategy<AeadSpec> {
     prop_oneof![any_sst().prop_map(AeadSpec::GcmSst), aegis].boxed()
 }
 
-/// Any engine of another AEAD.
 pub fn any_aead() -> BoxedStrategy<AeadSpec> {
     let cycles = || (0..5_u64).prop_map(Cycles);
     let siv = (any_engine(), any_simple_ghash()).prop_map(|(engine, polyval)| {
@@ -74,12 +72,10 @@ pub fn any_aead() -> BoxedStrategy<AeadSpec> {
     prop_oneof![1 => siv, 2 => any_clocked(), 1 => chacha].boxed()
 }
 
-/// AES-GCM-SIV on four lanes.
 pub fn siv(buffer: u64) -> AeadSpec {
     AeadSpec::GcmSiv(GcmSivSpec::four_lanes(Bytes(buffer)))
 }
 
-/// Any engine of any AEAD.
 pub fn any_spec() -> BoxedStrategy<EngineSpec> {
     prop_oneof![any_engine().prop_map(EngineSpec::Gcm), any_aead().prop_map(EngineSpec::Other)].boxed()
 }

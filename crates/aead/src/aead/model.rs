@@ -19,7 +19,6 @@ use crate::units::{Bytes, Cycles};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// An engine, as it is specified.
 pub trait Model: Debug {
     /// Says whether such an engine can be built.
     fn check(&self) -> Result<(), SpecError>;
@@ -123,7 +122,6 @@ pub enum Event {
     Taken,
     /// Text is at the output.
     Text(Vec<u8>),
-    /// The tag is valid.
     Tag(Vec<u8>),
 }
 

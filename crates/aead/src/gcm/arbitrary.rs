@@ -6,7 +6,6 @@ use super::structure::Structure;
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
-/// Bytes that a seed gives.
 pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -16,13 +15,21 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// A multiplier from its three figures.
 pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
     let structure = Structure::Schoolbook;
     MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits, structure }
 }
 
-/// Any multiplier that can be built.
+/// GHASH on one multiplier that takes a pair in every cycle.
+pub fn serial(product: u64, reduction: u64) -> GhashSpec {
+    GhashSpec::Serial { multiplier: multiplier(product, reduction, 128), first_block: None }
+}
+
+/// Lanes that take a block in every cycle, with keystream as far ahead as any test needs.
+pub fn pipelined(lanes: u32, registers_per_round: u32) -> AesSpec {
+    AesSpec { lanes, rounds_in_hardware: 14, registers_per_round, start_interval: Cycles(1), keystream_blocks: 1024 }
+}
+
 pub fn any_multiplier() -> BoxedStrategy<MultiplierSpec> {
     let structure = prop_oneof![
         Just(Structure::Schoolbook),
@@ -37,7 +44,6 @@ pub fn any_multiplier() -> BoxedStrategy<MultiplierSpec> {
     prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok()).boxed()
 }
 
-/// Any GHASH unit of modest size.
 pub fn any_ghash() -> BoxedStrategy<GhashSpec> {
     prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()].boxed()
 }
@@ -95,7 +101,6 @@ pub fn any_simple_ghash() -> BoxedStrategy<GhashSpec> {
         .boxed()
 }
 
-/// Any engine of modest size.
 pub fn any_engine() -> BoxedStrategy<GcmSpec> {
     let lanes = prop_oneof![
         (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),

@@ -12,7 +12,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// What a bench is asked for.
 #[derive(Debug, Clone)]
 pub struct Bench {
     pub aad_blocks: u64,

@@ -25,7 +25,6 @@ pub enum UpsetKind {
     Stuck { at: bool, cycles: u64 },
 }
 
-/// A fault in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upset {
     pub register: Register,

@@ -66,7 +66,6 @@ impl Seen {
     }
 }
 
-/// Why a simulation ended without finishing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SimulationError {
     /// The netlist is no machine.
@@ -291,7 +290,6 @@ impl Driver<'_> {
         accounts.map(|(account, clock)| account.ended(clock.first_after(end))).collect()
     }
 
-    /// Asks the observer now and then.
     #[inline]
     fn observe(&mut self, at: Femtos, observer: &mut dyn Observer) -> Result<(), SimulationError> {
         if self.ticks < self.observe_at {
@@ -325,7 +323,6 @@ impl Driver<'_> {
         (date, self.any_of(&due))
     }
 
-    /// One of some units, at random.
     fn any_of(&mut self, due: &[usize]) -> usize {
         let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;

@@ -58,7 +58,6 @@ pub enum Token {
     Eds,
 }
 
-/// The content of an STP token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stp {
     /// DW of token, TLP and LCRC: TLP DW + 2. At most 2047.

@@ -214,7 +214,6 @@ pub struct Datapath {
 }
 
 impl Datapath {
-    /// An engine at rest in cycle 0.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;

@@ -56,7 +56,6 @@ pub struct Wire {
     /// What files of vectors call it.
     pub listed: &'static str,
     pub engine: &'static str,
-    /// Bytes that a key may have.
     pub key_bytes: &'static [usize],
     pub nonce_bytes: usize,
     /// Bytes that a tag may have, the usual length first.
@@ -174,7 +173,6 @@ pub(super) fn seal_in<C: AeadInOut + KeyInit>(key: &Key, nonce: &[u8], aad: &[u8
     Some(cipher.encrypt_inout_detached(&nonce, aad, text.into()).ok()?.to_vec())
 }
 
-/// Opens with a cipher of RustCrypto's.
 pub(super) fn open_in<C: AeadInOut + KeyInit>(
     key: &Key,
     nonce: &[u8],

@@ -103,7 +103,6 @@ pub struct Taken {
 }
 
 impl Passing {
-    /// Text that passes from cycle `from` on.
     pub fn new(flow: Flow, from: u64) -> Self {
         let (credits, hashed) = (VecDeque::new(), VecDeque::new());
         Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, extent: Extent::default() }
@@ -167,7 +166,6 @@ pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Extent {
     extent
 }
 
-/// When what of a message happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dates {
     /// The first block of AAD or text was taken.
@@ -204,7 +202,6 @@ impl Dates {
         }
     }
 
-    /// Text and tag are both out.
     pub fn done(&self) -> u64 {
         self.tag.max(self.last_text.unwrap_or(0))
     }

@@ -1,19 +1,13 @@
 use super::*;
-use crate::gcm::arbitrary::{any_engine, any_single_ghash, multiplier};
+use crate::gcm::arbitrary::{any_engine, any_single_ghash, pipelined, serial};
 use proptest::prelude::*;
 
 /// Pipelined lanes with POLYVAL on one multiplier of latency L.
 fn plain(key_bits: u32, lanes: u32, registers: u32, latency: u64, key_setup: u64) -> GcmSivSpec {
     GcmSivSpec {
         key_bits,
-        aes: AesSpec {
-            lanes,
-            rounds_in_hardware: 14,
-            registers_per_round: registers,
-            start_interval: Cycles(1),
-            keystream_blocks: 1024,
-        },
-        polyval: GhashSpec::Serial { multiplier: multiplier(latency, 0, 128), first_block: None },
+        aes: pipelined(lanes, registers),
+        polyval: serial(latency, 0),
         key_setup: Cycles(key_setup),
         buffer: Bytes(1 << 20),
         compare: Cycles(1),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::aead::bytes::{BytesError, Key, WireFormat};
-use crate::gcm::arbitrary::multiplier;
+use crate::gcm::arbitrary::{multiplier, pipelined, serial};
 use proptest::prelude::*;
 
 /// Key, nonce, AAD and text by the first byte of each, from which they count, and their lengths; ciphertext; whole tag; bytes of the draft's tag.
@@ -51,14 +51,7 @@ fn the_bytes_are_the_drafts_and_a_shorter_tag_is_the_beginning_of_a_longer_one()
 
 /// Pipelined lanes with POLYVAL on one multiplier of latency L.
 fn plain(key_bits: u32, lanes: u32, registers: u32, latency: u64) -> GcmSstSpec {
-    let aes = AesSpec {
-        lanes,
-        rounds_in_hardware: 14,
-        registers_per_round: registers,
-        start_interval: Cycles(1),
-        keystream_blocks: 1024,
-    };
-    let polyval = GhashSpec::Serial { multiplier: multiplier(latency, 0, 128), first_block: None };
+    let (aes, polyval) = (pipelined(lanes, registers), serial(latency, 0));
     GcmSstSpec { key_bits, aes, polyval, key_setup: Cycles(3), tag: Bytes(12), compare: Cycles(1) }
 }
 

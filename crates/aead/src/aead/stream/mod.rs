@@ -15,7 +15,7 @@
 //! say which tag they expected; a machine's two ends have one each, so that every run holds one against the other.
 
 use polyval::universal_hash::{UniversalHash, consts::U16};
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::Debug;
 
 /// A message of a scheme in flight, without AAD.
 pub(super) trait Pieces: Debug + Send + Sync {
@@ -67,17 +67,11 @@ impl Stream {
 }
 
 /// A hash of bytes that come in pieces of any length, in blocks of 16 of which the last is padded with zeroes.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Padded<H> {
     hash: H,
     /// Bytes of the block that is not complete.
     held: Vec<u8>,
-}
-
-impl<H> Debug for Padded<H> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Padded")
-    }
 }
 
 impl<H: UniversalHash<BlockSize = U16> + Clone> Padded<H> {

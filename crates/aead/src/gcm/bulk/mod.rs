@@ -21,7 +21,6 @@ type Bytes16 = Block<Aes128>;
 /// Blocks that the widest backend of the `aes` crate enciphers at once; it takes a remainder block by block.
 const WIDE: usize = 64;
 
-/// The bytes in the opposite order.
 fn mirrored(mut block: [u8; 16]) -> Bytes16 {
     block.reverse();
     block.into()
@@ -179,7 +178,6 @@ impl Stream {
         Self { direction, hash, j0, aad_bytes, text_bytes: 0, keystream, partial }
     }
 
-    /// Text bytes taken so far.
     pub const fn text_bytes(&self) -> u64 {
         self.text_bytes
     }

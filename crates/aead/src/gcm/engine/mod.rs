@@ -185,7 +185,6 @@ impl Engine {
         self.cycle
     }
 
-    /// Whether no message is in the engine.
     pub fn idle(&self) -> bool {
         self.open.is_empty() && self.waiting.is_empty()
     }

@@ -93,7 +93,6 @@ impl GhashUnit {
         self.powers.get(exponent.wrapping_sub(1) as usize).copied().unwrap_or_default()
     }
 
-    /// Opens the next group of the message.
     fn open_group(&mut self, first: bool) {
         self.group = self.left.min(self.size as u64);
         self.group_left = self.group;
@@ -211,7 +210,6 @@ pub struct TimingModel {
     state: Option<u64>,
     /// When the multiplier takes the next pair; also the cycle in which the message began.
     free: u64,
-    /// When the last product was issued.
     last: u64,
 }
 

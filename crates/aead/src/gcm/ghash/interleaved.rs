@@ -85,7 +85,6 @@ impl GhashUnit {
         }
     }
 
-    /// Closing multiplications of this message.
     fn closings(&self) -> u64 {
         match self.closing {
             Closing::LookAhead => 0,

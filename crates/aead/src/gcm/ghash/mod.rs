@@ -61,7 +61,6 @@ pub trait Datapath {
     fn products(&self, see: &mut dyn FnMut(usize, Made));
 }
 
-/// What [`GhashTiming::pass`] takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Taken<'a> {
     /// So many blocks in one cycle.
@@ -168,7 +167,6 @@ pub trait GhashTiming {
 /// The families: each is a file with a `GhashUnit` and a `TimingModel`, and is named here once.
 macro_rules! families {
     ($($family:ident: $module:ident),* $(,)?) => {
-        /// The datapath of any family.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
         pub enum GhashUnit { $($family($module::GhashUnit)),* }

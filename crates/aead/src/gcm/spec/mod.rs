@@ -265,7 +265,6 @@ pub enum SpecError {
     Controlled,
 }
 
-/// Refuses a value outside of a range.
 pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(SpecError::Range { field, value, low, high }) }
 }

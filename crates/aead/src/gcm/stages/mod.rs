@@ -20,7 +20,6 @@ use recorder::Recorder;
 use serde::{Serialize, Serializer};
 pub use software::{Parting, Software};
 
-/// A message by its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// The key: 16, 24 or 32 bytes.
@@ -28,17 +27,17 @@ pub struct Given<'a> {
     /// The IV: one byte or more.
     pub iv: &'a [u8],
     pub aad: &'a [u8],
-    /// The text that goes in.
     pub text: &'a [u8],
     pub direction: SealOpen,
 }
 
 crate::units::named! {
     /// A stage of a datapath.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Stage {
         /// H = E(K, 0).
+        #[default]
         H = "h",
         /// A power of H, by its exponent.
         Power = "power",
@@ -69,7 +68,7 @@ crate::units::named! {
 }
 
 /// What a stage shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct StageValue {
     /// The first cycle in which it is valid; of what enters, the cycle in which it does.
     pub cycle: u64,
@@ -100,24 +99,12 @@ pub struct StageValue {
 }
 
 impl StageValue {
-    /// A block of text at the output.
     pub fn text_out(cycle: u64, block: u64, value: Vec<u8>) -> Self {
         Self { block: Some(block), ..Self::new(cycle, Stage::TextOut, value) }
     }
 
     fn new(cycle: u64, stage: Stage, value: impl Into<Vec<u8>>) -> Self {
-        Self {
-            cycle,
-            stage,
-            of: None,
-            block: None,
-            lane: None,
-            round: None,
-            unit: None,
-            index: None,
-            operands: None,
-            value: value.into(),
-        }
+        Self { cycle, stage, value: value.into(), ..Self::default() }
     }
 }
 
@@ -134,7 +121,6 @@ fn hex_pair<S: Serializer>(pair: &Option<[[u8; 16]; 2]>, serializer: S) -> Resul
 pub struct Recording {
     /// Its stages, in the order of their cycles.
     pub stages: Vec<StageValue>,
-    /// The text that came out.
     pub output: Vec<u8>,
     /// The tag; of several chains, each.
     pub tags: Vec<[u8; 16]>,

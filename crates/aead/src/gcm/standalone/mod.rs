@@ -90,7 +90,6 @@ struct Bed {
     read: usize,
 }
 
-/// When things happened, in cycles.
 #[derive(Debug, Default)]
 struct Dates {
     first_input: Option<u64>,
@@ -175,7 +174,6 @@ impl Bed {
         Ok(MessageOutcome::new(dates.metrics(start, origin, bench.blocks), dates.tag, bytes))
     }
 
-    /// Steps until the tag is valid.
     fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), StandaloneError> {
         let (mut dates, mut text, mut further, mut quiet) = (Dates::default(), Vec::new(), Vec::new(), 0);
         loop {

@@ -18,7 +18,6 @@ pub struct Trace {
     pub j0: String,
     /// E(K, J0).
     pub mask: String,
-    /// Text block by text block.
     pub blocks: Vec<BlockTrace>,
     /// The GHASH unit's accumulators, each time that one of them changed, as long as the traced blocks were in transit.
     pub accumulators: Vec<RegisterTrace>,
@@ -37,7 +36,6 @@ pub struct BlockTrace {
     pub y: String,
 }
 
-/// A register's new value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegisterTrace {
     /// The first cycle in which it shows it.
@@ -52,7 +50,6 @@ fn shown(element: Element) -> String {
     hex::encode(element.to_bytes())
 }
 
-/// Watches an engine and writes the trace.
 #[derive(Debug)]
 pub(super) struct Recorder {
     keys: Option<RoundKeys>,
@@ -105,7 +102,6 @@ impl Recorder {
         Ok(())
     }
 
-    /// Looks at the registers after a cycle.
     pub(super) fn look(&mut self, engine: &mut Engine) {
         let (Some(trace), Some(left)) = (&mut self.trace, &mut self.left) else { return };
         let (seen, cycle) = (&mut self.seen, engine.cycle());

@@ -31,7 +31,6 @@ const fn credits(name: &'static str, first: u8) -> Kind {
     Kind { mask: 0xf8, ..kind(name, first, &[TYPE, CREDITS]) }
 }
 
-/// All kinds of DLLP.
 pub static KINDS: [Kind; 18] = [
     kind("ACK", 0x00, &[TYPE, SEQUENCE]),
     kind("NAK", 0x10, &[TYPE, SEQUENCE]),

@@ -13,11 +13,10 @@ mod kinds;
 
 use super::{
     crc,
-    table::{Family, Field, FieldsError, Given, Kind, Words, union},
+    table::{FieldsError, Given, Kind, Words, family, union},
 };
 use crate::credit::{CreditClass, Scale};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 pub use kinds::KINDS;
 
@@ -65,7 +64,6 @@ pub enum DllpRepr {
         /// Data credits, 12 bits, in units of the scale.
         data: u16,
     },
-    /// Data Link Feature exchange.
     Feature {
         /// Supported features, 23 bits; bit 0 is scaled flow control.
         support: u32,
@@ -117,7 +115,6 @@ const NAK: u8 = 0x10;
 const VENDOR: u8 = 0x30;
 const NOP: u8 = 0x31;
 
-/// Why bytes are no DLLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DllpError {
     #[error("a DLLP has 4 bytes, or 6 with its CRC; there are {have}")]
@@ -153,7 +150,6 @@ impl<'a> DllpView<'a> {
         self.bytes[field::CONTENT].iter().fold(0, |value, &byte| value << 8 | u32::from(byte))
     }
 
-    /// The four bytes that the CRC covers.
     pub fn covered(&self) -> [u8; 4] {
         let mut covered = [0; 4];
         covered.copy_from_slice(&self.bytes[..BYTES]);
@@ -225,7 +221,6 @@ impl DllpRepr {
         [code, a, b, c]
     }
 
-    /// The six bytes with the CRC.
     pub fn emit_with_crc(&self) -> [u8; 6] {
         let [a, b, c, d] = self.emit();
         let [e, f] = crc::dllp([a, b, c, d]);
@@ -248,12 +243,7 @@ impl DllpRepr {
     }
 }
 
-impl Family for DllpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
-        &FIELDS
-    }
-}
+family!(DllpRepr, union(&KINDS));
 
 impl From<DllpRepr> for Given<DllpRepr> {
     fn from(repr: DllpRepr) -> Self {

@@ -2,12 +2,11 @@
 
 use super::{BYTES, DLP_BYTES, FlitView, TLP_BYTES, crc, ecc, field};
 use crate::wire::table::{
-    Code, Family, Field, FieldsError,
+    Code, Field, FieldsError,
     Form::{Decimal, Names},
-    Given, Kind, Words, always, common, union,
+    Given, Kind, Words, always, common, family, union,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// The fields of the DLP, a row each. [`super::super::table`] says what follows from a row.
 pub static DLP: [Kind; 1] = [Kind { name: "DLP", first: 0, mask: 0, fields: &[FIELDS] }];
@@ -21,7 +20,6 @@ const FIELDS: &[Field] = &[
     common("dllp", &[(5, 0, 8), (4, 0, 8), (3, 0, 8), (2, 0, 8)]).code(Code::Hex).silent(),
 ];
 
-/// What a flit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
     /// 0: an IDLE flit, if its sequence number is 0, or a NOP flit. It has no TLPs.
@@ -126,12 +124,7 @@ impl Dlp {
     }
 }
 
-impl Family for Dlp {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&DLP));
-        &FIELDS
-    }
-}
+family!(Dlp, union(&DLP));
 
 impl From<Dlp> for Given<Dlp> {
     fn from(dlp: Dlp) -> Self {

@@ -2,7 +2,6 @@
 
 use super::{BYTES, DLP_BYTES, FlitRepr, TLP_BYTES, crc, ecc, field};
 
-/// Why bytes are no flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlitError {
     #[error("a flit has {BYTES} bytes, there are {have}")]
@@ -34,17 +33,14 @@ impl<'a> FlitView<'a> {
         part(&self.bytes[field::TLP])
     }
 
-    /// The bytes of the data link layer.
     pub fn dlp(&self) -> [u8; DLP_BYTES] {
         part(&self.bytes[field::DLP])
     }
 
-    /// The CRC as received.
     pub fn crc(&self) -> [u8; crc::BYTES] {
         part(&self.bytes[field::CRC])
     }
 
-    /// The bytes of the ECC as received.
     pub fn ecc(&self) -> [u8; 6] {
         part(&self.bytes[field::ECC])
     }

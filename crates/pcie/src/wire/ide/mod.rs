@@ -73,14 +73,12 @@ pub enum PrefixError {
     ReservedSubStream(u8),
 }
 
-/// An IDE prefix in a byte slice.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixView<'a> {
     bytes: &'a [u8; PREFIX_BYTES],
 }
 
 impl<'a> PrefixView<'a> {
-    /// A view of four bytes.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, PrefixError> {
         let bytes = bytes.try_into().map_err(|_| PrefixError::NoPrefix)?;
         let view = Self { bytes };
@@ -105,12 +103,10 @@ impl<'a> PrefixView<'a> {
         self.bytes[field::FLAGS] >> field::SUB_STREAM_SHIFT & 7
     }
 
-    /// Whether a MAC ends the TLP.
     pub const fn mac(&self) -> bool {
         self.flag(field::MAC)
     }
 
-    /// Whether a PCRC is before the MAC.
     pub const fn pcrc(&self) -> bool {
         self.flag(field::PCRC)
     }
@@ -121,7 +117,6 @@ impl<'a> PrefixView<'a> {
     }
 }
 
-/// An IDE prefix as plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixRepr {
     /// Posted TLPs sent since the last one of this sub-stream; 0 in posted ones.
@@ -154,7 +149,6 @@ impl PrefixRepr {
         })
     }
 
-    /// The four bytes of the prefix.
     pub const fn emit(&self) -> [u8; PREFIX_BYTES] {
         let flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT
             | self.pcrc as u8 * field::PCRC

@@ -9,7 +9,6 @@ use serde::{
 };
 use std::{fmt, marker::PhantomData};
 
-/// The value of a field in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -26,7 +25,6 @@ pub struct Given<F> {
     family: PhantomData<F>,
 }
 
-/// Why fields are no packet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FieldsError {
     /// There is no such kind.
@@ -130,7 +128,6 @@ impl<F: Family> Given<F> {
         self.values.iter().find(|value| value.0 == name).map(|value| &value.1)
     }
 
-    /// Whether a field is given.
     pub(in crate::wire) fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
@@ -176,7 +173,6 @@ impl<F: Family> Given<F> {
         Ok(())
     }
 
-    /// The fields of a packet.
     pub(in crate::wire) fn of(kind: &Kind, bytes: &[u8]) -> Self {
         let value = |field: &Field| {
             let number = kind.get(bytes, field.name).unwrap_or_default();

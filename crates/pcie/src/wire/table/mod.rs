@@ -71,7 +71,6 @@ pub enum Form {
     Named(&'static [(u8, &'static str)]),
 }
 
-/// A field of a packet.
 #[derive(Debug)]
 pub struct Field {
     /// Its name in JSON, and for faults.
@@ -88,10 +87,8 @@ pub struct Field {
     pub rank: u8,
 }
 
-/// A kind of packet.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is called.
     pub name: &'static str,
     pub first: u8,
     /// Which bits of the first byte tell the kind.
@@ -297,7 +294,6 @@ impl Kind {
         said.for_each(|field| field.put_raw(to, field.raw(from)));
     }
 
-    /// Labels and values, as text has them.
     pub fn rows(&self, bytes: &[u8]) -> Vec<(&'static str, String)> {
         let mut fields: Vec<_> = self.fields().filter(|field| self.means(field, bytes)).collect();
         fields.sort_by_key(|field| field.rank);
@@ -367,6 +363,20 @@ pub trait Family: Copy + Sized {
     /// One field for each name, in JSON's order: [`union`] of their kinds, kept.
     fn fields() -> &'static [&'static Field];
 }
+
+/// A family whose fields are collected once.
+macro_rules! family {
+    ($packet:ident, $fields:expr) => {
+        impl $crate::wire::table::Family for $packet {
+            fn fields() -> &'static [&'static $crate::wire::table::Field] {
+                static FIELDS: std::sync::LazyLock<Vec<&$crate::wire::table::Field>> =
+                    std::sync::LazyLock::new(|| $fields);
+                &FIELDS
+            }
+        }
+    };
+}
+pub(super) use family;
 
 /// One field for each name that any of the kinds has.
 pub fn union(kinds: &'static [Kind]) -> Vec<&'static Field> {

@@ -82,7 +82,6 @@ const IO: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_32, ENABLES];
 const MEMORY_32: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_32, ENABLES, HINT_32];
 const MEMORY_64: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_64, ENABLES, HINT_64];
 
-/// All kinds of TLP.
 pub static KINDS: [Kind; 26] = [
     kind("CfgRd0", 0x04, CONFIG),
     kind("CfgWr0", 0x44, CONFIG),

@@ -4,10 +4,9 @@ use super::{KINDS, TlpError, TlpView};
 use crate::{
     credit::{CreditClass, Credits},
     split::{Completion, Request},
-    wire::table::{Family, Field, FieldsError, Given, Kind, Words, by_fields, range, union},
+    wire::table::{FieldsError, Given, Kind, Words, by_fields, family, range, union},
 };
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// Attr: three ordering and snoop attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,12 +54,7 @@ pub struct TlpRepr {
 
 by_fields!(TlpRepr);
 
-impl Family for TlpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
-        &FIELDS
-    }
-}
+family!(TlpRepr, union(&KINDS));
 
 impl From<TlpRepr> for Given<TlpRepr> {
     fn from(repr: TlpRepr) -> Self {
@@ -97,7 +91,6 @@ impl TlpRepr {
         Self { kind, bytes }
     }
 
-    /// Whether this kind has such a field.
     pub fn has(&self, name: &str) -> bool {
         self.kind.field(name).is_some()
     }
@@ -138,7 +131,6 @@ impl TlpRepr {
         self.bytes[0] & 0x40 != 0
     }
 
-    /// Whether the header has four DW.
     pub const fn four_dw(&self) -> bool {
         self.bytes[0] & 0x20 != 0
     }
@@ -175,7 +167,6 @@ impl TlpRepr {
         }
     }
 
-    /// What the TLP costs in credits.
     pub fn credits(&self) -> Credits {
         Credits::of(self.class(), self.payload_dw().into())
     }

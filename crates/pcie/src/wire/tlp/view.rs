@@ -6,7 +6,6 @@ use crate::wire::{
     ide::{MAC_BYTES, PrefixView},
 };
 
-/// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpError {
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
@@ -91,7 +90,6 @@ impl<'a> TlpView<'a> {
         self.fmt() & 2 != 0
     }
 
-    /// Whether a digest (ECRC) ends the TLP.
     pub fn td(&self) -> bool {
         self.byte(2) & 0x80 != 0
     }
@@ -133,12 +131,10 @@ impl<'a> TlpView<'a> {
         self.digest_end() + self.trailer_bytes()
     }
 
-    /// The IDE prefix, if there is one.
     pub fn ide(&self) -> Option<PrefixView<'a>> {
         self.prefixes().iter().find_map(|prefix| PrefixView::new_checked(prefix).ok())
     }
 
-    /// Bytes of PCRC and MAC.
     fn trailer_bytes(&self) -> usize {
         self.ide().map_or(0, |prefix| prefix.trailer_bytes())
     }

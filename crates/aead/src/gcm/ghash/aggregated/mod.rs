@@ -43,7 +43,6 @@ pub struct GhashUnit {
     powers: Powers,
     accumulators: Vec<Element>,
     busy: Vec<bool>,
-    /// The group that is being collected.
     collected: Vec<Element>,
     entered_in_cycle: usize,
     /// Blocks of the message that have not entered.

@@ -3,7 +3,6 @@
 use super::{KINDS, repr::TrailerSize};
 use crate::wire::table::Kind;
 
-/// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlitTlpError {
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
@@ -82,7 +81,6 @@ impl<'a> FlitTlpView<'a> {
         }
     }
 
-    /// Bytes of the whole TLP.
     pub fn total_bytes(&self) -> usize {
         self.header_bytes() + self.payload_bytes() + self.trailer.bytes()
     }
@@ -92,7 +90,6 @@ impl<'a> FlitTlpView<'a> {
         &self.bytes[start.min(end)..end]
     }
 
-    /// The header with all OHC.
     pub fn header(&self) -> &'a [u8] {
         self.part(0, self.header_bytes())
     }

@@ -101,7 +101,6 @@ impl Open {
         self.ciphertext.extend_from_slice(sealed);
     }
 
-    /// The MAC over all that has come.
     fn mac(&self) -> [u8; MAC_BYTES] {
         let key = &self.protection.key;
         let mut hash = Stream::from_j0(key, j0(&self.protection, self.counter), &self.aad, SealOpen::Open);
@@ -123,7 +122,6 @@ fn j0(protection: &Protection, counter: u64) -> [u8; 16] {
     j0
 }
 
-/// The sending end of a sub-stream.
 #[derive(Debug)]
 pub struct Sealer(Open);
 

@@ -1,9 +1,8 @@
 //! A TLP header of flit mode by its fields.
 
 use super::{FlitTlpView, KINDS, Word, kinds::OHC_E, known, view::OHC_E_DW};
-use crate::wire::table::{Family, Field, FieldsError, Given, Kind, Words, by_fields, union};
+use crate::wire::table::{FieldsError, Given, Kind, Words, by_fields, family, union};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// TS: what follows the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,9 +10,7 @@ pub enum TrailerSize {
     #[default]
     None,
     Ecrc,
-    /// The MAC of IDE.
     Mac,
-    /// MAC and PCRC of IDE.
     MacPcrc,
 }
 
@@ -51,12 +48,7 @@ pub struct FlitTlpRepr {
 
 by_fields!(FlitTlpRepr);
 
-impl Family for FlitTlpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| [union(&KINDS), vec![&OHC_E]].concat());
-        &FIELDS
-    }
-}
+family!(FlitTlpRepr, [union(&KINDS), vec![&OHC_E]].concat());
 
 impl From<FlitTlpRepr> for Given<FlitTlpRepr> {
     fn from(repr: FlitTlpRepr) -> Self {
@@ -128,7 +120,6 @@ impl FlitTlpRepr {
         if self.kind.first & 0x40 != 0 { self.length_dw() } else { 0 }
     }
 
-    /// What follows the data.
     pub fn trailer(&self) -> TrailerSize {
         TrailerSize::from_bits(self.value("ts") as u8).unwrap_or_default()
     }
