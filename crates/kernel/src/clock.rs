@@ -101,9 +101,6 @@ pub struct Now {
 
 impl Clock {
     /// A clock of the given frequency.
-    ///
-    /// # Errors
-    /// If the frequency lies outside 1 kHz to 1 THz.
     pub fn new(frequency: Frequency) -> Result<Self, ClockError> {
         if !(1_000..=1_000_000_000_000).contains(&frequency.0) {
             return Err(ClockError { frequency });

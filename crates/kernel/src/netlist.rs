@@ -12,6 +12,7 @@ use super::{
     fault::{Armed, Effect, FaultKind, Injection, Selectors},
     gauge::Gauged,
     item::Item,
+    outline::below,
     probe::{Instant, Place as Heard, Places, Probe, SharedListener},
     queue::{In, Out, Queue},
     unit::{Ends, Key, Place, Placed, TiedOff, Unit},
@@ -223,9 +224,6 @@ impl Netlist {
     }
 
     /// Whether it is a machine.
-    ///
-    /// # Errors
-    /// [`NetlistError`]: an end of a channel that no unit holds, a path that is there twice, too many units.
     pub fn check(&self) -> Result<(), NetlistError> {
         let count = self.units.len();
         if !(1..=UnitId::MOST).contains(&count) {
@@ -330,12 +328,8 @@ impl Netlist {
     /// Arms a fault in the register of a unit; false if there is none of this path.
     pub fn arm_register(&mut self, place: &str, armed: &Armed) -> bool {
         self.infos.iter().zip(&mut self.units).any(|(info, unit)| {
-            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
-            let Some(point) = point.filter(|point| unit.registers().iter().any(|name| name == point)) else {
-                return false;
-            };
-            unit.arm(point, armed.clone());
-            true
+            let point = below(place, &info.name).filter(|point| unit.registers().iter().any(|name| name == point));
+            point.map(|point| unit.arm(point, armed.clone())).is_some()
         })
     }
 
@@ -357,7 +351,7 @@ impl Netlist {
             return true;
         }
         for (info, unit) in self.infos.iter().zip(&mut self.units) {
-            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
+            let point = below(place, &info.name);
             if let Some(point) = point.filter(|point| unit.fault_points().iter().any(|(name, _)| name == point)) {
                 unit.arm(point, armed);
                 return true;

@@ -45,7 +45,11 @@ impl Netlist {
         let units = self.units().iter().map(|unit| UnitOutline {
             path: unit.name.clone(),
             clock: unit.clock.frequency(),
-            parts: parts.iter().filter(|part| is_below(&part.name, &unit.name)).map(|part| part.name.clone()).collect(),
+            parts: parts
+                .iter()
+                .filter(|part| below(&part.name, &unit.name).is_some())
+                .map(|part| part.name.clone())
+                .collect(),
         });
         let mut channels: Vec<_> = self.channels().map(|channel| self.channel_outline(channel)).collect();
         channels.sort_by(|a, b| a.path.cmp(&b.path));
@@ -70,6 +74,7 @@ impl Netlist {
     }
 }
 
-fn is_below(path: &str, unit: &str) -> bool {
-    path.strip_prefix(unit).is_some_and(|rest| rest.starts_with('.'))
+/// What of a path is behind that of a unit.
+pub(super) fn below<'p>(path: &'p str, unit: &str) -> Option<&'p str> {
+    path.strip_prefix(unit)?.strip_prefix('.')
 }

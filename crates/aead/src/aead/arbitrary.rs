@@ -7,7 +7,7 @@ use super::gcm_siv::GcmSivSpec;
 use super::gcm_sst::GcmSstSpec;
 use super::spec::{AeadSpec, EngineSpec};
 use crate::gcm::arbitrary::{any_engine, any_simple_ghash, any_single_ghash};
-use crate::gcm::spec::Closing;
+use crate::gcm::spec::{Closing, aes_rounds};
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ pub fn any_sst() -> BoxedStrategy<GcmSstSpec> {
         .prop_map(|(engine, polyval, tag)| {
             let key_bits = if engine.key_bits == 192 { 256 } else { engine.key_bits };
             let mut aes = engine.aes;
-            let latency = aes.latency(if key_bits == 128 { 10 } else { 14 });
+            let latency = aes.latency(aes_rounds(key_bits));
             aes.start_interval = Cycles(aes.start_interval.0.min(latency + 1));
             GcmSstSpec { key_bits, aes, polyval, key_setup: engine.key_setup, tag: Bytes(tag), compare: engine.compare }
         })

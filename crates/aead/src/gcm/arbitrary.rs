@@ -1,6 +1,7 @@
 //! Random engines and bytes for tests.
 
 use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
+use super::message::SealOpen;
 use super::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
 use super::structure::Structure;
 use crate::units::{Bytes, Cycles};
@@ -13,6 +14,10 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
         (state >> 56) as u8
     };
     std::iter::repeat_with(next).take(length).collect()
+}
+
+pub fn any_direction() -> BoxedStrategy<SealOpen> {
+    prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]).boxed()
 }
 
 pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {

@@ -180,9 +180,6 @@ struct Driver<'m> {
 }
 
 /// Runs a machine until its work is done.
-///
-/// # Errors
-/// [`SimulationError`] if the work cannot be finished, or the netlist is no machine.
 pub fn run(
     netlist: &mut Netlist,
     kernel: Kernel,

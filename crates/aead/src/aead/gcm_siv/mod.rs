@@ -33,7 +33,7 @@ use super::model::{AfterSuccess, Hardware, Model};
 use super::scheme_timing::{Burst, SchemeTiming};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, aes_rounds, within};
 use crate::units::{Bytes, Cycles};
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use schemars::JsonSchema;
@@ -82,10 +82,6 @@ impl GcmSivSpec {
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 
-    const fn rounds(&self) -> u32 {
-        if self.key_bits == 128 { 10 } else { 14 }
-    }
-
     /// AES blocks that derive a message's keys: 4 or 6.
     pub const fn derivation_blocks(&self) -> u64 {
         2 + self.key_bits as u64 / 64
@@ -119,7 +115,7 @@ impl Model for &GcmSivSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        let (rounds, expansion) = (aes_rounds(self.key_bits), self.key_setup.0);
         Hardware::Lanes { aes, rounds, ghash, buffer: Some(self.buffer), expansion, narrow: None, control: None }
     }
 
@@ -186,7 +182,7 @@ impl GcmSivTiming {
             compare: spec.compare.0,
             derivation: spec.derivation_blocks(),
             flow,
-            lanes: Lanes::new(&spec.aes, spec.rounds()),
+            lanes: Lanes::new(&spec.aes, aes_rounds(spec.key_bits)),
             polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
             direction: SealOpen::Open,

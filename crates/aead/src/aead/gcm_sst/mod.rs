@@ -38,7 +38,7 @@ use super::stream::Pieces;
 use crate::gcm::counter::advanced;
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, aes_rounds, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ impl GcmSstSpec {
             return Err(SpecError::SchemeKeyBits { bits: self.key_bits, takes: "GCM-SST takes 128 or 256" });
         }
         self.aes.check()?;
-        within("aes.start_interval", self.aes.start_interval.0, 0, self.aes.latency(self.rounds()) + 1)?;
+        within("aes.start_interval", self.aes.start_interval.0, 0, self.aes.latency(aes_rounds(self.key_bits)) + 1)?;
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         Scheme::GcmSst.check_spec_tag("GCM-SST", self.tag)?;
         within("compare", self.compare.0, 0, LONGEST)?;
@@ -97,10 +97,6 @@ impl GcmSstSpec {
     pub fn four_lanes() -> Self {
         let GcmSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
-    }
-
-    const fn rounds(&self) -> u32 {
-        if self.key_bits == 128 { 10 } else { 14 }
     }
 }
 
@@ -131,7 +127,7 @@ impl Model for &GcmSstSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        let (rounds, expansion) = (aes_rounds(self.key_bits), self.key_setup.0);
         Hardware::Lanes { aes, rounds, ghash, buffer: None, expansion, narrow: None, control: None }
     }
 
@@ -198,7 +194,7 @@ impl GcmSstTiming {
             compare: spec.compare.0,
             product: spec.polyval.multiplier().latency(),
             flow,
-            lanes: Lanes::new(&spec.aes, spec.rounds()),
+            lanes: Lanes::new(&spec.aes, aes_rounds(spec.key_bits)),
             polyval: TimingModel::of_family(&spec.polyval),
             start: 0,
             h2: 0,

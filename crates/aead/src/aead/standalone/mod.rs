@@ -36,9 +36,6 @@ pub enum StandaloneError {
 }
 
 /// Runs an engine alone. Only the stages of AES-GCM are traced.
-///
-/// # Errors
-/// An engine that cannot be built or never ends, a message that it cannot take, or bytes that are not the scheme's.
 pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let (model, timing) = match spec {
         EngineSpec::Gcm(spec) => return Ok(gcm::run(spec, bench)?),

@@ -265,6 +265,11 @@ pub enum SpecError {
     Controlled,
 }
 
+/// Rounds of AES with a key of so many bits (FIPS 197).
+pub(crate) const fn aes_rounds(key_bits: u32) -> u32 {
+    key_bits / 32 + 6
+}
+
 pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(SpecError::Range { field, value, low, high }) }
 }
@@ -288,9 +293,7 @@ impl GcmSpec {
     /// AES rounds for this key size: 10, 12 or 14.
     pub const fn rounds(&self) -> Result<u32, SpecError> {
         match self.key_bits {
-            128 => Ok(10),
-            192 => Ok(12),
-            256 => Ok(14),
+            bits @ (128 | 192 | 256) => Ok(aes_rounds(bits)),
             other => Err(SpecError::KeyBits(other)),
         }
     }
@@ -363,9 +366,6 @@ impl MultiplierSpec {
     }
 
     /// Says whether such a multiplier can be built.
-    ///
-    /// # Errors
-    /// A latency of zero, a digit outside of 1 to 128 bits, or a product that ends before its operand is read.
     pub fn check(&self) -> Result<(), SpecError> {
         within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
         if let Structure::Karatsuba { levels } = self.structure {

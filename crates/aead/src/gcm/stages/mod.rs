@@ -132,9 +132,6 @@ pub struct Recording {
 pub type Watch<'a> = &'a mut dyn FnMut(&mut Engine, &[StageValue]);
 
 /// Sends a message through the structural engine of a specification, and records its stages: of text and AAD the first `blocks` each.
-///
-/// # Errors
-/// An engine that cannot be built or never ends, or a key or an IV that it refuses.
 pub fn record(spec: &GcmSpec, given: &Given<'_>, blocks: u64, watch: Watch<'_>) -> Result<Recording, StandaloneError> {
     let mut engine = Engine::new(spec)?;
     engine.load_key(given.key)?;

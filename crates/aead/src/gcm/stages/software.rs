@@ -29,9 +29,6 @@ pub struct Parting<'a> {
 
 impl<'a> Software<'a> {
     /// The message in software; an engine of `spec` may have several tags.
-    ///
-    /// # Errors
-    /// A key or an IV that AES-GCM does not have.
     pub fn new(spec: &GcmSpec, given: Given<'a>) -> Result<Self, BulkError> {
         let key = Key::new(given.key)?;
         let rounds = RoundKeys::expand(given.key).ok_or(BulkError::KeyBytes(given.key.len()))?;

@@ -150,11 +150,11 @@ impl PrefixRepr {
     }
 
     pub const fn emit(&self) -> [u8; PREFIX_BYTES] {
-        let flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT
-            | self.pcrc as u8 * field::PCRC
-            | self.mac as u8 * field::MAC
-            | self.key_set as u8 * field::KEY_SET
-            | self.trusted as u8 * field::TRUSTED;
+        let flags = (self.sub_stream.number() << field::SUB_STREAM_SHIFT)
+            | (self.pcrc as u8 * field::PCRC)
+            | (self.mac as u8 * field::MAC)
+            | (self.key_set as u8 * field::KEY_SET)
+            | (self.trusted as u8 * field::TRUSTED);
         let mut bytes = [0; PREFIX_BYTES];
         bytes[field::FIRST] = FIRST_BYTE;
         bytes[field::POSTED_SENT] = self.posted_sent;

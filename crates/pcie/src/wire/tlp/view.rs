@@ -30,9 +30,6 @@ pub struct TlpView<'a> {
 
 impl<'a> TlpView<'a> {
     /// A view of exactly one whole TLP.
-    ///
-    /// # Errors
-    /// Says which part is missing, or that bytes are left.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, TlpError> {
         let view = Self::new_header(bytes)?;
         let (payload_end, need) = (view.payload_start() + view.payload_bytes(), view.total_bytes());
@@ -47,9 +44,6 @@ impl<'a> TlpView<'a> {
 
     /// A view of bytes that begin with a TLP: prefixes and header are whole, data and digest may be cut off, and bytes
     /// may follow.
-    ///
-    /// # Errors
-    /// Says that prefixes or header are cut off, or that Fmt is reserved.
     pub fn new_header(bytes: &'a [u8]) -> Result<Self, TlpError> {
         let have = bytes.len();
         let mut start = 0;

@@ -29,9 +29,6 @@ pub struct FlitTlpView<'a> {
 
 impl<'a> FlitTlpView<'a> {
     /// A view of exactly one whole TLP.
-    ///
-    /// # Errors
-    /// Says which part is missing, or that bytes are left.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FlitTlpError> {
         let view = Self::new_header(bytes)?;
         let (data_end, need) = (view.header_bytes() + view.payload_bytes(), view.total_bytes());
@@ -44,9 +41,6 @@ impl<'a> FlitTlpView<'a> {
     }
 
     /// A view of bytes that begin with a TLP: the header is whole, data and trailer may be cut off, and bytes may follow.
-    ///
-    /// # Errors
-    /// Says that the header is cut off, or that type or trailer is unknown.
     pub fn new_header(bytes: &'a [u8]) -> Result<Self, FlitTlpError> {
         let have = bytes.len();
         let truncated = |need| FlitTlpError::Truncated { part: "header", need, have };
