@@ -1,5 +1,6 @@
 //! `sealsim compare` as a process: figures, shapes, refusals, signals.
 
+use crate::message;
 use serde_json::Value;
 use std::{
     fs,
@@ -21,11 +22,6 @@ fn json(arguments: &[&str]) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", message(&output));
     assert!(output.stderr.is_empty(), "no progress bar where nobody looks");
     serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-}
-
-fn message(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn refusal(arguments: &[&str]) -> (Option<i32>, String) {

@@ -1,8 +1,8 @@
 //! Bad configurations through the real program: status 3, the place and the remedy named, never a panic.
 
+use crate::in_folder as sealsim;
 use sealsim::config::{Role, Shipped};
-use std::process::{Command, Output};
-use std::{fs, path::Path};
+use std::{fs, process::Command};
 
 /// One file or setting that must be refused, and what the message must hold.
 struct Refused {
@@ -311,15 +311,6 @@ const REFUSED: &[Refused] = &[
         says: &["machine.toml:2:1", "provenance of `engine.ghash.ways`", "no layer so far"],
     },
 ];
-
-fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
 
 /// The message without line breaks and frames, so that wrapping does not matter.
 fn flat(bytes: &[u8]) -> String {

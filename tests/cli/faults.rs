@@ -1,13 +1,8 @@
 //! `sealsim faults` as a process, and what sets of faults leave in files.
 
+use crate::printed as sealsim;
 use serde_json::Value;
-use std::{fs, process::Command};
-
-fn sealsim(arguments: &[&str]) -> (i32, String, String) {
-    let out = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
-}
+use std::fs;
 
 #[test]
 fn a_campaign_counts_classes_and_signals_and_repeats_itself() {

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use crate::message;
 use std::{
     fs,
     os::unix::fs::symlink,
@@ -34,12 +35,6 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 /// Runs a line of bash, in which `"$0"` is the program.
 fn bash(folder: &Path, line: &str) -> Output {
     Command::new("bash").current_dir(folder).args(["-c", line, PROGRAM]).output().unwrap()
-}
-
-/// A message as written, whatever the width it was wrapped to.
-fn message(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn names(folder: &Path) -> Vec<String> {

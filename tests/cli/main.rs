@@ -51,3 +51,26 @@ mod workload_refused;
 
 /// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
 const CAMPAIGN: bool = false;
+
+/// The program in a folder, on a wide terminal.
+fn in_folder(folder: &std::path::Path, arguments: &[&str]) -> std::process::Output {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.env("COLUMNS", "240").current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// The program's status, and what it prints, on a wide terminal.
+fn printed(arguments: &[&str]) -> (i32, String, String) {
+    let output = in_folder(".".as_ref(), arguments);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A message as written, whatever the width it was wrapped to.
+fn message(output: &std::process::Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).replace(['│', '·'], " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn json_of(output: &std::process::Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}

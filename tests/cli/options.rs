@@ -1,13 +1,7 @@
 //! Options that mean the same in every verb.
 
+use crate::printed as sealsim;
 use serde_json::Value as Json;
-use std::process::Command;
-
-fn sealsim(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 fn json(arguments: &[&str]) -> Json {
     let (status, stdout, stderr) = sealsim(&[arguments, &["--format", "json"]].concat());

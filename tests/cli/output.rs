@@ -2,11 +2,12 @@
 
 #![cfg(unix)]
 
+use crate::message;
 use std::{
     fs,
     io::{self, Read, Write},
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 use tempfile::TempDir;
 
@@ -31,12 +32,6 @@ fn unread() -> io::PipeWriter {
 
 fn full() -> fs::File {
     fs::File::options().write(true).open("/dev/full").unwrap()
-}
-
-/// A message as written, whatever the width it was wrapped to.
-fn message(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// With a vector file that fails, and studies.

@@ -1,20 +1,11 @@
 //! `--plot` of each verb: SVG or PDF by the ending of the file, whole or not at all.
 
+use crate::in_folder as sealsim;
 use sha2::{Digest, Sha256};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
-
-fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .expect("the program runs")
-}
 
 const STUDY: &str = "name = \"tags\"\nsummary = \"how many tags\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\
     objectives = { min = [\"exposure_ps\"], max = [\"gb_per_s\"] }\nplot = { x = \"link.read_tags\", y = [\"gb_per_s\"] }\n\

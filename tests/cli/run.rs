@@ -1,5 +1,6 @@
 //! `sealsim run`, `rerun` and `list --faults` as processes: results, files, exit statuses and messages.
 
+use crate::{json_of, message};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::{
@@ -31,10 +32,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn json_of(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
-}
-
 /// What a run with `--format json` prints that ends with 0. `most` parameters are asked that may limit it.
 fn limited(folder: &Path, arguments: &[&str], most: &str) -> Value {
     let output = run(folder, &[arguments, &["--what-if", most, "--format", "json"]].concat());
@@ -45,12 +42,6 @@ fn limited(folder: &Path, arguments: &[&str], most: &str) -> Value {
 /// The results, without asking what limits.
 fn results(folder: &Path, arguments: &[&str]) -> Value {
     limited(folder, arguments, "0")
-}
-
-/// A message as written, whatever the width it was wrapped to.
-fn message(output: &Output) -> String {
-    let text = text(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn folder() -> TempDir {

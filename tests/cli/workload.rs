@@ -1,5 +1,6 @@
 //! `sealsim run --workload` as a process: the shipped workloads, results, and manifests.
 
+use crate::{json_of, message};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::{
@@ -27,21 +28,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn json_of(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
-}
-
 /// Results, without asking what limits.
 fn results(folder: &Path, text_: &str, arguments: &[&str]) -> Value {
     let output = run(folder, text_, &[arguments, &["--what-if", "0", "--format", "json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     json_of(&output)
-}
-
-/// A message as written, whatever the width it was wrapped to.
-pub fn message(output: &Output) -> String {
-    let text = text(&output.stderr).replace(['│', '·'], " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// One operation in a file, its own line the third.

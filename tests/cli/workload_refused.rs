@@ -1,6 +1,7 @@
 //! What `sealsim run --workload` refuses: bad files, each with place, text and remedy, and arguments.
 
-use super::workload::{MACHINE, SMALL, folder, message, run, sealsim, with};
+use super::workload::{MACHINE, SMALL, folder, run, sealsim, with};
+use crate::message;
 use std::fs;
 
 #[test]

@@ -6,7 +6,7 @@ use sealsim::pcie::{
         crc,
         dllp::{DllpRepr, DllpView},
         flit::{self, ecc::Verdict},
-        frame::{self, Envelope, Framed, Symbols},
+        frame::{self, Framed, Symbols},
         tlp::{TlpRepr, TlpView},
         token::{self, LENGTH_CODE, Stp, Token},
     },
@@ -123,12 +123,10 @@ fn all_44_tlps_have_their_crcs_and_frames() {
             assert_eq!(hex::encode(ecrc), text(case, "ecrc"));
             ecrcs += 1;
         }
-        let envelope = Envelope::seal(sequence, &header, &payload, digest);
-        assert_eq!(hex::encode(envelope.token), text(case, "stp_token"));
-        assert_eq!(hex::encode(envelope.lcrc), text(case, "lcrc"));
-        assert_eq!(envelope.open(&header, &payload, digest), Ok(sequence));
+        assert_eq!(hex::encode(crc::lcrc(sequence, &header, &payload, digest)), text(case, "lcrc"));
 
         let wire = bytes(case, "gen3to5_wire");
+        assert_eq!(hex::encode(&wire[..4]), text(case, "stp_token"));
         let mut emitted = Vec::new();
         frame::emit_tlp(&mut emitted, sequence, &tlp, false);
         assert_eq!(emitted, wire);

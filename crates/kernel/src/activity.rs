@@ -48,7 +48,6 @@ impl Activity {
         stalls.get(self.index()).copied().unwrap_or(unnamed)
     }
 
-    /// Its place in an account.
     #[inline(always)]
     const fn index(self) -> usize {
         self.0 as usize
@@ -181,7 +180,6 @@ impl Account {
         _ = self.probe.0.set(Box::new(probe));
     }
 
-    /// Whether somebody hears what is charged.
     #[inline]
     pub(super) fn is_heard(&self) -> bool {
         self.probe.0.get().is_some()
@@ -208,7 +206,6 @@ impl Account {
         self.cycles.iter().sum()
     }
 
-    /// Cycles in which the unit worked.
     pub const fn busy(&self) -> u64 {
         self.cycles[Activity::Busy.index()]
     }
@@ -230,7 +227,6 @@ impl Account {
         (0..).zip(self.cycles[..Activity::STALLS].iter().copied()).filter(|&(_, cycles)| cycles > 0)
     }
 
-    /// What the unit is now.
     pub const fn current(&self) -> Activity {
         self.current
     }

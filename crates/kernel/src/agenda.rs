@@ -25,7 +25,6 @@ impl Agenda {
         agenda
     }
 
-    /// When a unit runs next.
     #[inline(always)]
     pub fn of(&self, unit: usize) -> Femtos {
         self.dates[unit / BLOCK][unit % BLOCK]

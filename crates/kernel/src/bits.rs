@@ -11,9 +11,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Bits of a word.
     const WORD: usize = 64;
-    /// Numbers that a set can hold.
     pub const MOST: usize = Self::WORD * Self::WORD;
 
     /// The empty set of numbers below `count`, at most [`Self::MOST`].
@@ -31,7 +29,6 @@ impl Bits {
         }
     }
 
-    /// Whether there is none.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.summary.get() == 0

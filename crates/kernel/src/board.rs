@@ -66,7 +66,6 @@ impl Board {
         }
     }
 
-    /// Whether nothing is deferred any more.
     #[inline]
     pub const fn defers_nothing(&self) -> bool {
         self.defers_nothing.get()
@@ -96,7 +95,6 @@ impl Board {
         Some((unit, self.dates[unit].replace(Femtos::MAX)))
     }
 
-    /// Whether the run is over.
     #[inline]
     pub const fn stopped(&self) -> bool {
         self.stop.get()
@@ -168,7 +166,6 @@ impl Signals {
         self.board.defer_nothing();
     }
 
-    /// Whether nothing is deferred any more.
     #[inline]
     pub fn defers_nothing(&self) -> bool {
         self.board.defers_nothing()

@@ -13,23 +13,15 @@ use std::{cell::Cell, fmt, rc::Rc};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// A registered queue of so many places.
-    Queue {
-        /// Places.
-        depth: usize,
-    },
+    Queue { depth: usize },
     /// A wire, on which nothing arrives sooner than so long after what caused it.
-    Wire {
-        /// The least flight time.
-        flight: Femtos,
-    },
+    Wire { flight: Femtos },
 }
 
 /// One of the two ends of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where items are sent.
     Sending,
-    /// Where they are received.
     Receiving,
 }
 
@@ -47,17 +39,13 @@ pub trait Channel {
     fn path(&self) -> &str;
     /// The unit that sends into it, and the one that receives, as far as they are known.
     fn ends(&self) -> (Option<UnitId>, Option<UnitId>);
-    /// How it carries items.
     fn carrier(&self) -> Carrier;
     /// The type of its items.
     fn item(&self) -> &'static str;
     /// Items in it, and how many it can hold.
     fn fill(&self) -> (usize, usize);
-    /// Items that were sent so far.
     fn transfers(&self) -> u64;
-    /// Digest of all that was sent.
     fn digest(&self) -> u64;
-    /// The faults that can be armed here.
     fn fault_kinds(&self) -> &'static [FaultKind];
     /// What an injection can choose among its items.
     fn selectors(&self) -> Selectors;
@@ -67,6 +55,37 @@ pub trait Channel {
     /// Tells `probe` of each item from now on.
     fn listen(&self, probe: Probe);
 }
+
+/// What queues and wires answer alike as a [`Channel`]: by their link, their watch, and the type of their items.
+macro_rules! answers_alike {
+    ($item:ident) => {
+        fn path(&self) -> &str {
+            &self.link.path
+        }
+        fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
+            self.link.ends()
+        }
+        fn item(&self) -> &'static str {
+            short_name::<$item>()
+        }
+        fn transfers(&self) -> u64 {
+            self.watch.transfers()
+        }
+        fn digest(&self) -> u64 {
+            self.watch.value()
+        }
+        fn fault_kinds(&self) -> &'static [FaultKind] {
+            $item::FAULTS
+        }
+        fn selectors(&self) -> Selectors {
+            $item::SELECTORS
+        }
+        fn armed(&self) -> Vec<Armed> {
+            self.watch.armed()
+        }
+    };
+}
+pub(super) use answers_alike;
 
 /// A type's name without its modules.
 pub(super) fn short_name<T>() -> &'static str {

@@ -8,7 +8,6 @@ use thiserror::Error;
 /// Femtoseconds in a second.
 const SECOND: u64 = 1_000_000_000_000_000;
 
-/// A frequency that no clock can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a clock of {frequency} cannot be simulated: it must lie between 1 kHz and 1 THz")]
 pub struct ClockError {
@@ -34,7 +33,6 @@ struct Scale {
 }
 
 impl Scale {
-    /// The bits of a fraction.
     const BITS: u32 = 64;
 
     /// From a numerator and a denominator of at most 2^50 each.
@@ -103,9 +101,6 @@ pub struct Now {
 
 impl Clock {
     /// A clock of the given frequency.
-    ///
-    /// # Errors
-    /// If the frequency lies outside 1 kHz to 1 THz.
     pub fn new(frequency: Frequency) -> Result<Self, ClockError> {
         if !(1_000..=1_000_000_000_000).contains(&frequency.0) {
             return Err(ClockError { frequency });

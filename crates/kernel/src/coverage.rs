@@ -16,13 +16,11 @@ const KEPT: usize = 16;
 /// Bytes that were written when they had been before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The bytes.
     pub bytes: Range<u64>,
     /// Number of the message, or of the job, that wrote them again; 0 if neither did.
     pub by: u64,
 }
 
-/// The written bytes of one place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Bytes that are written from the first on without a gap.
@@ -75,7 +73,6 @@ impl Coverage {
         }
     }
 
-    /// Bytes that are written.
     pub fn covered(&self) -> u64 {
         self.prefix + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>()
     }

@@ -7,13 +7,10 @@ use super::{
     wake::UnitId,
 };
 
-/// One wait in a deadlock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// The unit that waits.
     pub unit: String,
     pub state: String,
-    /// What it waits for, unit and queue.
     pub on: Option<(String, String)>,
 }
 

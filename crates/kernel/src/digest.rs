@@ -11,7 +11,6 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Adds one dated word.
     #[inline]
     pub fn add(&mut self, time: u64, word: u64) {
         let mixed = (self.0 ^ time).wrapping_mul(0x9E37_79B9_7F4A_7C15);

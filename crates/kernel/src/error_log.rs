@@ -30,7 +30,6 @@ impl ErrorSignal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signalled {
     pub signal: ErrorSignal,
-    /// When for the first time.
     pub first: Femtos,
     pub count: u64,
 }
@@ -40,7 +39,6 @@ pub struct Signalled {
 pub struct ErrorLog(Vec<Signalled>);
 
 impl ErrorLog {
-    /// Notes one at `time`.
     #[cold]
     pub fn note(&mut self, signal: ErrorSignal, time: Femtos) {
         match self.0.iter_mut().find(|known| known.signal == signal) {
@@ -61,9 +59,7 @@ impl ErrorLog {
 /// What one unit of a machine has signalled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitError {
-    /// Path of the unit.
     pub unit: String,
-    /// What, when and how often.
     pub signalled: Signalled,
 }
 

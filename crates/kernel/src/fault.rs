@@ -35,10 +35,8 @@ crate::units::named! {
 pub struct Injection {
     /// The queue, wire or counter.
     pub place: String,
-    /// What goes wrong there.
     pub kind: FaultKind,
     pub when: When,
-    /// Which bit a flip inverts.
     pub aim: Aim,
 }
 
@@ -196,7 +194,6 @@ pub enum Effect {
     /// Its transfer has come, but there was nothing that this kind of fault could befall.
     Missed,
     Struck {
-        /// When.
         time: Femtos,
         /// At which transfer of its point, counted from 1.
         transfer: u64,
@@ -311,7 +308,6 @@ impl Armed {
         self.aim.bit.map_or(Pick::Seed(self.seed), Pick::Bit)
     }
 
-    /// Which bit it inverts.
     pub const fn aim(&self) -> &Aim {
         &self.aim
     }
@@ -325,7 +321,6 @@ impl Armed {
         self.number
     }
 
-    /// What became of it.
     pub const fn effect(&self) -> Effect {
         self.effect
     }

@@ -2,14 +2,14 @@
 
 use super::{
     clock::Now,
-    error_log::Signalled,
-    fault::{Armed, FaultKind},
-    meter::Meter,
     probe::{Instant, Probe},
-    unit::Placed,
+    unit::{Asked, Placed},
     wake::Wake,
 };
-use std::any::Any;
+use std::{
+    any::Any,
+    ops::{Deref, DerefMut},
+};
 
 /// A unit that somebody listens to.
 pub(super) struct Gauged {
@@ -36,6 +36,19 @@ impl Gauged {
     }
 }
 
+impl Deref for Gauged {
+    type Target = dyn Asked;
+    fn deref(&self) -> &Self::Target {
+        &**self.inner
+    }
+}
+
+impl DerefMut for Gauged {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut **self.inner
+    }
+}
+
 impl Placed for Gauged {
     fn tick(&mut self, now: Now) -> Wake {
         self.now.set(now.time);
@@ -49,55 +62,7 @@ impl Placed for Gauged {
     fn catch_up(&mut self, now: Now) {
         self.inner.catch_up(now);
     }
-    fn meters(&self) -> Vec<&Meter> {
-        self.inner.meters()
-    }
-    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.inner.gauges(show);
-    }
-    fn next_gauge(&self) -> Option<u64> {
-        self.inner.next_gauge()
-    }
-    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.inner.bounded(show);
-    }
-    fn work_done(&self) -> Option<u64> {
-        self.inner.work_done()
-    }
-    fn is_only_parts(&self) -> bool {
-        self.inner.is_only_parts()
-    }
-    fn incidents(&self) -> Vec<String> {
-        self.inner.incidents()
-    }
-    fn errors(&self) -> &[Signalled] {
-        self.inner.errors()
-    }
-    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
-        self.inner.fault_points()
-    }
-    fn registers(&self) -> Vec<String> {
-        self.inner.registers()
-    }
-    fn arm(&mut self, point: &str, armed: Armed) {
-        self.inner.arm(point, armed);
-    }
-    fn armed(&self) -> Vec<Armed> {
-        self.inner.armed()
-    }
-    fn ports(&mut self) -> &mut dyn Any {
-        self.inner.ports()
-    }
-    fn ports_name(&self) -> &'static str {
-        self.inner.ports_name()
-    }
     fn into_ports(self: Box<Self>) -> Box<dyn Any> {
         self.inner.into_ports()
-    }
-    fn unit(&self) -> &dyn Any {
-        self.inner.unit()
-    }
-    fn unit_mut(&mut self) -> &mut dyn Any {
-        self.inner.unit_mut()
     }
 }

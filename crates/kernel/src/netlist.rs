@@ -12,6 +12,7 @@ use super::{
     fault::{Armed, Effect, FaultKind, Injection, Selectors},
     gauge::Gauged,
     item::Item,
+    outline::below,
     probe::{Instant, Place as Heard, Places, Probe, SharedListener},
     queue::{In, Out, Queue},
     unit::{Ends, Key, Place, Placed, TiedOff, Unit},
@@ -29,29 +30,14 @@ pub struct UnitInfo {
     pub clock: Clock,
 }
 
-/// A netlist that is no machine.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NetlistError {
-    /// No unit holds one end of a channel.
     #[error("nothing holds the {side} end of channel `{path}`: give it to a unit's ports")]
-    OpenEnd {
-        /// The channel.
-        path: String,
-        /// Which end.
-        side: Side,
-    },
-    /// Two things have one path.
+    OpenEnd { path: String, side: Side },
     #[error("`{path}` is there twice: paths tell units and channels apart")]
-    SamePath {
-        /// The path.
-        path: String,
-    },
-    /// There is no unit, or there are more than the kernel can distinguish.
+    SamePath { path: String },
     #[error("a machine has 1 to {} units, not {count}", UnitId::MOST)]
-    Units {
-        /// Units.
-        count: usize,
-    },
+    Units { count: usize },
 }
 
 /// Something with fault points that is neither a unit nor a channel, such as a memory.
@@ -64,7 +50,6 @@ pub trait FaultSite {
     fn armed(&self) -> Vec<Armed>;
 }
 
-/// Units, channels and clocks.
 #[derive(Default)]
 pub struct Netlist {
     infos: Vec<UnitInfo>,
@@ -75,12 +60,10 @@ pub struct Netlist {
     /// By unit: who hears its account.
     heard: Vec<Option<Probe>>,
     stall_names: &'static [&'static str],
-    /// Whether it has been run.
     pub(super) begun: bool,
 }
 
 impl Netlist {
-    /// So many units fit.
     pub const MOST_UNITS: usize = UnitId::MOST;
 
     pub fn new() -> Self {
@@ -100,7 +83,6 @@ impl Netlist {
         Rc::clone(&self.board)
     }
 
-    /// A queue of `depth` places.
     pub fn queue<T: Item>(&mut self, path: impl Into<String>, depth: usize) -> (Out<T>, In<T>) {
         self.queue_of(Queue::new(path.into(), depth, false, self.board()))
     }
@@ -242,9 +224,6 @@ impl Netlist {
     }
 
     /// Whether it is a machine.
-    ///
-    /// # Errors
-    /// [`NetlistError`]: an end of a channel that no unit holds, a path that is there twice, too many units.
     pub fn check(&self) -> Result<(), NetlistError> {
         let count = self.units.len();
         if !(1..=UnitId::MOST).contains(&count) {
@@ -349,12 +328,8 @@ impl Netlist {
     /// Arms a fault in the register of a unit; false if there is none of this path.
     pub fn arm_register(&mut self, place: &str, armed: &Armed) -> bool {
         self.infos.iter().zip(&mut self.units).any(|(info, unit)| {
-            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
-            let Some(point) = point.filter(|point| unit.registers().iter().any(|name| name == point)) else {
-                return false;
-            };
-            unit.arm(point, armed.clone());
-            true
+            let point = below(place, &info.name).filter(|point| unit.registers().iter().any(|name| name == point));
+            point.map(|point| unit.arm(point, armed.clone())).is_some()
         })
     }
 
@@ -376,7 +351,7 @@ impl Netlist {
             return true;
         }
         for (info, unit) in self.infos.iter().zip(&mut self.units) {
-            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
+            let point = below(place, &info.name);
             if let Some(point) = point.filter(|point| unit.fault_points().iter().any(|(name, _)| name == point)) {
                 unit.arm(point, armed);
                 return true;

@@ -18,7 +18,6 @@ pub struct Outline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnitOutline {
     pub path: String,
-    /// Its clock.
     #[serde(rename = "clock_hz")]
     pub clock: Frequency,
     /// Paths of its parts that have accounts of their own.
@@ -28,13 +27,10 @@ pub struct UnitOutline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChannelOutline {
     pub path: String,
-    /// The unit that sends.
     pub from: String,
-    /// The unit that receives.
     pub to: String,
     /// The type of its items.
     pub item: &'static str,
-    /// Of a queue: its places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<usize>,
     /// Of a wire: nothing arrives sooner after what caused it.
@@ -43,14 +39,17 @@ pub struct ChannelOutline {
 }
 
 impl Netlist {
-    /// Its units and channels as plain data.
     pub fn outline(&self) -> Outline {
         let accounts = self.accounts();
         let parts = &accounts[self.units().len()..];
         let units = self.units().iter().map(|unit| UnitOutline {
             path: unit.name.clone(),
             clock: unit.clock.frequency(),
-            parts: parts.iter().filter(|part| is_below(&part.name, &unit.name)).map(|part| part.name.clone()).collect(),
+            parts: parts
+                .iter()
+                .filter(|part| below(&part.name, &unit.name).is_some())
+                .map(|part| part.name.clone())
+                .collect(),
         });
         let mut channels: Vec<_> = self.channels().map(|channel| self.channel_outline(channel)).collect();
         channels.sort_by(|a, b| a.path.cmp(&b.path));
@@ -75,6 +74,7 @@ impl Netlist {
     }
 }
 
-fn is_below(path: &str, unit: &str) -> bool {
-    path.strip_prefix(unit).is_some_and(|rest| rest.starts_with('.'))
+/// What of a path is behind that of a unit.
+pub(super) fn below<'p>(path: &'p str, unit: &str) -> Option<&'p str> {
+    path.strip_prefix(unit)?.strip_prefix('.')
 }

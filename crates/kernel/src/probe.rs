@@ -41,7 +41,6 @@ pub enum Place<'a> {
     Gauge(&'a UnitInfo, &'static str),
 }
 
-/// An item that has been sent.
 #[derive(Clone, Copy)]
 pub struct ChannelTransfer<'a> {
     pub channel: usize,
@@ -58,7 +57,6 @@ pub struct ChannelTransfer<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spell {
     pub account: usize,
-    /// What the unit was.
     pub activity: Activity,
     pub from: u64,
     /// The first cycle behind.
@@ -73,13 +71,11 @@ pub trait Listener {
     /// Whether it wants to hear this one.
     fn hears(&self, place: Place<'_>) -> bool;
 
-    /// An item has been sent.
     fn passed(&mut self, _transfer: ChannelTransfer<'_>) {}
 
     /// The receiver of this queue has taken its oldest item.
     fn taken(&mut self, _channel: usize, _time: Femtos) {}
 
-    /// Cycles have been charged.
     fn spell(&mut self, _spell: Spell) {}
 
     /// This goes into the part of a unit with this account at edge `cycle` of its clock.
@@ -92,7 +88,6 @@ pub trait Listener {
 /// A listener as a netlist holds it.
 pub type SharedListener = Rc<RefCell<dyn Listener>>;
 
-/// A listener at one place.
 #[derive(Clone)]
 pub struct Probe {
     place: usize,
@@ -144,7 +139,6 @@ impl Probe {
     }
 }
 
-/// A transfer, without the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// Number of the channel.

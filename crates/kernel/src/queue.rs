@@ -19,7 +19,7 @@
 
 use super::{
     board::Board,
-    channel::{Carrier, Channel, Link, Side, short_name},
+    channel::{Carrier, Channel, Link, Side, answers_alike, short_name},
     fault::{Armed, FaultKind, Selectors},
     item::Item,
     probe::Probe,
@@ -40,7 +40,6 @@ use std::{
 pub(super) struct Queue<T> {
     link: Link,
     capacity: usize,
-    /// Whether items may be deferred.
     defers: bool,
     /// With the instants at which they were pushed.
     items: Transit<T>,
@@ -144,32 +143,12 @@ impl<T: Item> Queue<T> {
 }
 
 impl<T: Item> Channel for Queue<T> {
-    fn path(&self) -> &str {
-        &self.link.path
-    }
-    fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
-        self.link.ends()
-    }
+    answers_alike!(T);
     fn carrier(&self) -> Carrier {
         Carrier::Queue { depth: self.capacity }
     }
-    fn item(&self) -> &'static str {
-        short_name::<T>()
-    }
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), self.capacity)
-    }
-    fn transfers(&self) -> u64 {
-        self.watch.transfers()
-    }
-    fn digest(&self) -> u64 {
-        self.watch.value()
-    }
-    fn fault_kinds(&self) -> &'static [FaultKind] {
-        T::FAULTS
-    }
-    fn selectors(&self) -> Selectors {
-        T::SELECTORS
     }
     fn arm(&self, armed: Armed) {
         if self.defers {
@@ -178,9 +157,6 @@ impl<T: Item> Channel for Queue<T> {
         }
         self.watch.arm(armed);
     }
-    fn armed(&self) -> Vec<Armed> {
-        self.watch.armed()
-    }
     fn listen(&self, probe: Probe) {
         _ = self.probe.set(probe.clone());
         self.look_at_pops.set(0);
@@ -188,7 +164,6 @@ impl<T: Item> Channel for Queue<T> {
     }
 }
 
-/// The sending end of a queue.
 pub struct Out<T> {
     queue: Rc<Queue<T>>,
 }
@@ -264,7 +239,6 @@ impl<T: Item> Out<T> {
     }
 }
 
-/// The receiving end of a queue.
 pub struct In<T> {
     queue: Rc<Queue<T>>,
     arrivals: Arrivals<T>,
@@ -295,7 +269,6 @@ impl<T: Item> In<T> {
         Some(self.queue.items.first_date()).filter(|date| *date < now)
     }
 
-    /// Whether nothing is visible.
     #[inline]
     pub fn is_empty(&self, now: Femtos) -> bool {
         self.queue.items.first_date() >= now
@@ -321,7 +294,6 @@ impl<T: Item> In<T> {
         if self.is_empty(now) { None } else { self.arrivals.front_mut(&self.queue.items) }
     }
 
-    /// Removes the oldest visible item.
     #[inline(always)]
     pub fn remove(&mut self, now: Femtos) {
         if !self.is_empty(now) {

@@ -43,13 +43,11 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.count
     }
 
-    /// Whether there is none.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Appends an item with its label.
     #[inline(always)]
     pub fn push_labelled(&mut self, label: L, item: T) {
         if self.count + 1 == self.places.len() {
@@ -91,13 +89,11 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.places[self.first].as_mut()
     }
 
-    /// The label of the oldest item.
     #[inline(always)]
     pub fn front_label(&self) -> Option<L> {
         (self.count > 0).then(|| self.labels[self.first])
     }
 
-    /// The item `number` behind the oldest.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&T> {
         if number < self.count { self.places[self.place(number)].as_ref() } else { None }
@@ -109,7 +105,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.get(number).map(|item| (self.labels[self.place(number)], item))
     }
 
-    /// Takes the oldest item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let item = self.places[self.first].take();
@@ -117,7 +112,6 @@ impl<T, L: Copy + Default> Ring<T, L> {
         item
     }
 
-    /// Removes the oldest item.
     #[inline(always)]
     pub fn remove(&mut self) {
         let place = &mut self.places[self.first];

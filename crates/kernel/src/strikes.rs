@@ -7,7 +7,6 @@ use super::{
 use crate::units::Femtos;
 use std::collections::VecDeque;
 
-/// The faults of a channel.
 #[derive(Debug)]
 pub(super) struct Strikes<T> {
     armed: Vec<Armed>,

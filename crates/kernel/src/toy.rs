@@ -5,7 +5,6 @@ use crate::units::{Femtos, Frequency};
 use proptest::prelude::*;
 
 crate::ports! {
-    /// Of a stage.
     struct StagePorts {
         input: In<u64>,
         output: Out<u64>,
@@ -43,7 +42,6 @@ impl Unit for Stage {
     }
 }
 
-/// Makes `items` items.
 struct Source {
     made: u64,
     items: u64,
@@ -219,15 +217,72 @@ fn a_run_goes_on_after_its_work_until_the_observer_says() {
     }
 }
 
+/// What is pushed into a channel while the machine runs.
+fn heard(netlist: &mut Netlist, path: &str) -> Result<Vec<u64>, SimulationError> {
+    let recorder = Recorder::default();
+    netlist.channels().find(|channel| channel.path() == path).unwrap().listen(recorder.probe(1));
+    go(netlist, Kernel::Skip, Order::Ascending)?;
+    Ok(recorder.take().iter().map(|event| event.word).collect())
+}
+
 #[test]
 fn a_probe_hears_each_push_once() {
-    let mut chain = chain(&[(1_000, 2, 2)], 10, true);
-    let recorder = Recorder::default();
-    let q1 = chain.channels().find(|channel| channel.path() == "q1").unwrap();
-    q1.listen(recorder.probe(1));
-    go(&mut chain, Kernel::Skip, Order::Ascending).unwrap();
-    let events = recorder.take();
-    assert_eq!(events.iter().map(|e| e.word).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+    assert_eq!(heard(&mut chain(&[(1_000, 2, 2)], 10, true), "q1").unwrap(), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn another_unit_sends_by_the_same_port() {
+    let mut chain = chain(&[], 10, true);
+    chain.replace("stage0", Source { made: 7, items: 17 }).unwrap();
+    assert_eq!(heard(&mut chain, "q0").unwrap(), (7..17).collect::<Vec<_>>());
+}
+
+struct Adder;
+
+impl Unit for Adder {
+    type Ports = StagePorts;
+
+    fn tick(&mut self, now: Now, ports: &mut StagePorts) -> Wake {
+        while let Some(item) = ports.input.pop(now.time) {
+            ports.output.push(now.time, item + 1);
+        }
+        Wake::on_port(Activity::Busy)
+    }
+}
+
+#[test]
+fn a_unit_gets_in_front_of_a_port() {
+    let mut chain = chain(&[], 10, true);
+    chain
+        .rewire("stage1", |net, clock, ports: &mut SinkPorts| {
+            let (output, nearer) = net.queue("added", 4);
+            let input = std::mem::replace(&mut ports.input, nearer);
+            net.add("adder", clock, Adder, StagePorts { input, output });
+        })
+        .unwrap();
+    assert_eq!(heard(&mut chain, "added").unwrap(), (1..=10).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_end_that_was_dropped_is_open() {
+    let mut chain = chain(&[], 10, true);
+    chain.rewire("stage1", |net, _, ports: &mut SinkPorts| ports.input = net.queue("other", 4).1).unwrap();
+    let error = go(&mut chain, Kernel::Skip, Order::Ascending).unwrap_err();
+    assert!(matches!(&error, SimulationError::Netlist(NetlistError::OpenEnd { path, .. }) if path == "q0"), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let (mut chain, other) = (chain(&[], 10, true), || Source { made: 7, items: 17 });
+    let known = vec!["stage0".to_owned(), "stage1".to_owned()];
+    let unknown = ExchangeError::Unknown { path: "stag1".into(), known };
+    assert_eq!(unknown.to_string(), "there is no unit `stag1` here; there are stage0, stage1");
+    assert_eq!(chain.replace("stag1", other()), Err(unknown));
+    let ports = chain.replace("stage1", other()).unwrap_err();
+    assert!(matches!(&ports, ExchangeError::Ports { path, .. } if path == "stage1"), "{ports}");
+    assert_eq!(chain.rewire("stage1", |_, _, _: &mut Out<u64>| ()), Err(ports));
+    assert_eq!(heard(&mut chain, "q0").unwrap(), (0..10).collect::<Vec<_>>());
+    assert_eq!(chain.replace("stage0", other()), Err(ExchangeError::Begun { path: "stage0".into() }));
 }
 
 #[test]
@@ -249,7 +304,6 @@ fn what_is_no_machine_is_refused_with_its_path() {
     assert_eq!(Netlist::new().check(), Err(NetlistError::Units { count: 0 }));
 }
 
-/// Holds the end of a wire.
 struct Giver;
 
 impl Unit for Giver {

@@ -38,7 +38,6 @@ impl<T> Transit<T> {
         self.count.get()
     }
 
-    /// Whether there is none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count.get() == 0

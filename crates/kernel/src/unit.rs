@@ -12,6 +12,7 @@ use std::{
     any::Any,
     cell::{Cell, RefCell},
     marker::PhantomData,
+    ops::{Deref, DerefMut},
     rc::Rc,
 };
 
@@ -26,7 +27,6 @@ pub trait Unit: 'static {
     /// Its ends of channels. Declared with [`ports!`](crate::ports).
     type Ports: Ends + 'static;
 
-    /// Advances by one edge.
     fn tick(&mut self, now: Now, ports: &mut Self::Ports) -> Wake;
 
     /// Takes what had come by an edge that may have passed and that it has deferred, and does nothing else.
@@ -88,7 +88,6 @@ pub trait Unit: 'static {
     }
 }
 
-/// One end of a channel.
 pub trait End {
     /// The unit that holds it is this one.
     fn attach(&self, unit: UnitId);
@@ -215,7 +214,6 @@ impl<U> Key<U> {
         Self { unit, of: PhantomData }
     }
 
-    /// Its number in the netlist.
     pub const fn id(&self) -> UnitId {
         self.unit
     }
@@ -232,10 +230,42 @@ impl<E: Ends + 'static> Unit for TiedOff<E> {
     }
 }
 
-/// A unit with its ports, whatever its type.
-pub(super) trait Placed {
-    fn tick(&mut self, now: Now) -> Wake;
-    fn catch_up(&mut self, now: Now);
+/// What is asked of a unit, whatever its type: each method of [`Unit`] that needs no ports, passed on.
+macro_rules! asked {
+    ($(fn $name:ident(&self $(, $given:ident: $type:ty)?) $(-> $told:ty)?;)*) => {
+        pub(super) trait Asked {
+            $(fn $name(&self $(, $given: $type)?) $(-> $told)?;)*
+            fn arm(&mut self, point: &str, armed: Armed);
+            fn ports(&mut self) -> &mut dyn Any;
+            fn ports_name(&self) -> &'static str;
+            fn unit(&self) -> &dyn Any;
+            fn unit_mut(&mut self) -> &mut dyn Any;
+        }
+
+        impl<U: Unit> Asked for Place<U> {
+            $(fn $name(&self $(, $given: $type)?) $(-> $told)? {
+                self.unit.$name($($given)?)
+            })*
+            fn arm(&mut self, point: &str, armed: Armed) {
+                self.unit.arm(point, armed);
+            }
+            fn ports(&mut self) -> &mut dyn Any {
+                &mut self.ports
+            }
+            fn ports_name(&self) -> &'static str {
+                std::any::type_name::<U::Ports>()
+            }
+            fn unit(&self) -> &dyn Any {
+                &self.unit
+            }
+            fn unit_mut(&mut self) -> &mut dyn Any {
+                &mut self.unit
+            }
+        }
+    };
+}
+
+asked! {
     fn meters(&self) -> Vec<&Meter>;
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
     fn next_gauge(&self) -> Option<u64>;
@@ -246,19 +276,33 @@ pub(super) trait Placed {
     fn errors(&self) -> &[Signalled];
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
     fn registers(&self) -> Vec<String>;
-    fn arm(&mut self, point: &str, armed: Armed);
     fn armed(&self) -> Vec<Armed>;
-    fn ports(&mut self) -> &mut dyn Any;
-    fn ports_name(&self) -> &'static str;
+}
+
+/// A unit with its ports, whatever its type, and whether or not somebody listens to it.
+pub(super) trait Placed: DerefMut<Target = dyn Asked> {
+    fn tick(&mut self, now: Now) -> Wake;
+    fn catch_up(&mut self, now: Now);
     fn into_ports(self: Box<Self>) -> Box<dyn Any>;
-    fn unit(&self) -> &dyn Any;
-    fn unit_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A unit without its ports.
 pub(super) struct Place<U: Unit> {
     pub unit: U,
     pub ports: U::Ports,
+}
+
+impl<U: Unit> Deref for Place<U> {
+    type Target = dyn Asked;
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl<U: Unit> DerefMut for Place<U> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self
+    }
 }
 
 impl<U: Unit> Placed for Place<U> {
@@ -269,55 +313,7 @@ impl<U: Unit> Placed for Place<U> {
     fn catch_up(&mut self, now: Now) {
         self.unit.catch_up(now, &mut self.ports);
     }
-    fn meters(&self) -> Vec<&Meter> {
-        self.unit.meters()
-    }
-    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.unit.gauges(show);
-    }
-    fn next_gauge(&self) -> Option<u64> {
-        self.unit.next_gauge()
-    }
-    fn bounded(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        self.unit.bounded(show);
-    }
-    fn work_done(&self) -> Option<u64> {
-        self.unit.work_done()
-    }
-    fn is_only_parts(&self) -> bool {
-        self.unit.is_only_parts()
-    }
-    fn incidents(&self) -> Vec<String> {
-        self.unit.incidents()
-    }
-    fn errors(&self) -> &[Signalled] {
-        self.unit.errors()
-    }
-    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
-        self.unit.fault_points()
-    }
-    fn registers(&self) -> Vec<String> {
-        self.unit.registers()
-    }
-    fn arm(&mut self, point: &str, armed: Armed) {
-        self.unit.arm(point, armed);
-    }
-    fn armed(&self) -> Vec<Armed> {
-        self.unit.armed()
-    }
-    fn ports(&mut self) -> &mut dyn Any {
-        &mut self.ports
-    }
-    fn ports_name(&self) -> &'static str {
-        std::any::type_name::<U::Ports>()
-    }
     fn into_ports(self: Box<Self>) -> Box<dyn Any> {
         Box::new(self.ports)
-    }
-    fn unit(&self) -> &dyn Any {
-        &self.unit
-    }
-    fn unit_mut(&mut self) -> &mut dyn Any {
-        &mut self.unit
     }
 }

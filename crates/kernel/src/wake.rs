@@ -2,7 +2,6 @@
 
 use super::{activity::Activity, bits::Bits};
 
-/// A unit's number within its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u16);
 
@@ -31,7 +30,6 @@ pub struct Wake {
 impl Wake {
     pub const NEVER: u64 = u64::MAX;
 
-    /// Sleeps until a port changes.
     #[inline]
     pub const fn on_port(activity: Activity) -> Self {
         Self { at: Self::NEVER, listens: true, background: false, busy_until: 0, activity }

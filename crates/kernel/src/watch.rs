@@ -44,7 +44,6 @@ impl<T: Item> Watch<T> {
         transfers >= self.from.get()
     }
 
-    /// Adds what has passed to the digest.
     #[inline(always)]
     pub fn digest(&self, date: Femtos, item: &T) {
         let mut digest = self.digest.get();
@@ -82,7 +81,6 @@ impl<T: Item> Watch<T> {
         self.transfers.get()
     }
 
-    /// The digest so far.
     pub const fn value(&self) -> u64 {
         self.digest.get().value()
     }

@@ -17,7 +17,7 @@
 
 use super::{
     board::Board,
-    channel::{Carrier, Channel, Link, Side, short_name},
+    channel::{Carrier, Channel, Link, Side, answers_alike, short_name},
     fault::{Armed, FaultKind, Selectors},
     item::Item,
     probe::Probe,
@@ -29,7 +29,6 @@ use super::{
 use crate::units::Femtos;
 use std::{cell::Cell, fmt, rc::Rc};
 
-/// What wakes the receiver of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sensitivity {
     /// Every item, at its date.
@@ -109,51 +108,26 @@ impl<T: Item> Wire<T> {
 }
 
 impl<T: Item> Channel for Wire<T> {
-    fn path(&self) -> &str {
-        &self.link.path
-    }
-    fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
-        self.link.ends()
-    }
+    answers_alike!(T);
     fn carrier(&self) -> Carrier {
         Carrier::Wire { flight: self.flight }
-    }
-    fn item(&self) -> &'static str {
-        short_name::<T>()
     }
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), usize::MAX)
     }
-    fn transfers(&self) -> u64 {
-        self.watch.transfers()
-    }
-    fn digest(&self) -> u64 {
-        self.watch.value()
-    }
-    fn fault_kinds(&self) -> &'static [FaultKind] {
-        T::FAULTS
-    }
-    fn selectors(&self) -> Selectors {
-        T::SELECTORS
-    }
     fn arm(&self, armed: Armed) {
         self.watch.arm(armed);
-    }
-    fn armed(&self) -> Vec<Armed> {
-        self.watch.armed()
     }
     fn listen(&self, probe: Probe) {
         self.watch.listen(probe);
     }
 }
 
-/// The sending end of a wire.
 pub struct Tx<T> {
     wire: Rc<Wire<T>>,
 }
 
 impl<T: Item> Tx<T> {
-    /// Sends `item`, which arrives at `date`.
     #[inline(always)]
     pub fn send(&mut self, date: Femtos, item: T) {
         self.pass(date, item, false);
@@ -175,7 +149,6 @@ impl<T: Item> Tx<T> {
     }
 }
 
-/// The receiving end of a wire.
 pub struct Rx<T> {
     wire: Rc<Wire<T>>,
     arrivals: Arrivals<T>,

@@ -13,12 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 pub const DATA_CREDIT_BYTES: u32 = 16;
-/// Width of the header credit field.
 pub const HEADER_BITS: u32 = 8;
-/// Width of the data credit field.
 pub const DATA_BITS: u32 = 12;
 
-/// The flow-control class of a TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CreditClass {
     /// Memory writes and messages.
@@ -27,7 +24,6 @@ pub enum CreditClass {
     /// Reads, atomics, configuration, I/O and deferrable writes.
     #[serde(rename = "NP")]
     NonPosted,
-    /// Completions.
     #[serde(rename = "CPL")]
     Completion,
 }
@@ -35,7 +31,6 @@ pub enum CreditClass {
 /// What a TLP consumes at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credits {
-    /// Pool.
     #[serde(rename = "type")]
     pub class: CreditClass,
     /// Header credits: always 1.
@@ -60,13 +55,10 @@ pub enum Scale {
     #[default]
     #[serde(rename = "SF0")]
     Off,
-    /// Times 1.
     #[serde(rename = "SF1")]
     One,
-    /// Times 4.
     #[serde(rename = "SF4")]
     Four,
-    /// Times 16.
     #[serde(rename = "SF16")]
     Sixteen,
 }
@@ -125,7 +117,6 @@ impl TransmitCredits {
         (1 << self.bits) - 1
     }
 
-    /// Whether `need` credits are there.
     #[inline]
     pub const fn allows(&self, need: u32) -> bool {
         let left = self.limit.wrapping_sub(self.consumed.wrapping_add(need)) & self.mask();

@@ -12,33 +12,17 @@ pub const PAGE: u32 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxSize(u32);
 
-/// A size that PCIe does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// MPS or MRRS.
     #[error("{bytes} B is no payload or read request size: those are 128, 256, 512, 1024, 2048 and 4096 B")]
-    MaxSize {
-        /// What was asked for.
-        bytes: u64,
-    },
-    /// RCB.
+    MaxSize { bytes: u64 },
     #[error("{bytes} B is no read completion boundary: those are 64 and 128 B")]
-    Boundary {
-        /// What was asked for.
-        bytes: u64,
-    },
-    /// Largest completion.
+    Boundary { bytes: u64 },
     #[error("{bytes} B is no completion size: it must be a multiple of the boundary of {boundary} B, up to 4096 B")]
-    Completion {
-        /// What was asked for.
-        bytes: u64,
-        /// The read completion boundary.
-        boundary: u32,
-    },
+    Completion { bytes: u64, boundary: u32 },
 }
 
 impl MaxSize {
-    /// Checks a size in bytes.
     #[inline]
     pub const fn new(bytes: u64) -> Result<Self, SizeError> {
         match bytes {
@@ -47,7 +31,6 @@ impl MaxSize {
         }
     }
 
-    /// The size in bytes.
     #[inline]
     pub const fn bytes(self) -> u32 {
         self.0
@@ -79,7 +62,6 @@ impl Request {
         if bytes == 0 { 1 } else { bytes.div_ceil(4) as u16 }
     }
 
-    /// First and last byte enables.
     #[inline]
     pub const fn byte_enables(&self) -> (u8, u8) {
         if self.bytes == 0 {
@@ -160,12 +142,10 @@ impl CompletionRule {
     }
 }
 
-/// One completion of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// Address of the first byte.
     pub address: u64,
-    /// Bytes of the request that it carries.
     pub bytes: u32,
     /// Length field, in DW.
     pub length_dw: u16,
@@ -191,7 +171,6 @@ impl CompletionSplit {
 }
 
 impl CompletionSplit {
-    /// Whether all completions have been given.
     #[inline]
     pub const fn is_done(&self) -> bool {
         self.next.is_none()

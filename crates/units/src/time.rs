@@ -20,31 +20,22 @@ impl Femtos {
     /// The sum; none beyond [`Femtos::MAX`].
     #[must_use]
     #[inline]
-    pub const fn checked_add(self, other: Self) -> Option<Self> {
-        match self.0.checked_add(other.0) {
-            Some(sum) => Some(Self(sum)),
-            None => None,
-        }
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
     }
 
     /// From `other` to `self`; none if `other` is later.
     #[must_use]
     #[inline]
-    pub const fn checked_sub(self, other: Self) -> Option<Self> {
-        match self.0.checked_sub(other.0) {
-            Some(difference) => Some(Self(difference)),
-            None => None,
-        }
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
     }
 
     /// So many times as long; none beyond [`Femtos::MAX`].
     #[must_use]
     #[inline]
-    pub const fn checked_mul(self, times: u64) -> Option<Self> {
-        match self.0.checked_mul(times) {
-            Some(product) => Some(Self(product)),
-            None => None,
-        }
+    pub fn checked_mul(self, times: u64) -> Option<Self> {
+        self.0.checked_mul(times).map(Self)
     }
 
     /// The sum, at most [`Femtos::MAX`].
@@ -72,8 +63,6 @@ impl Femtos {
 impl Add for Femtos {
     type Output = Self;
 
-    /// # Panics
-    /// If the sum is beyond [`Femtos::MAX`].
     #[inline]
     fn add(self, other: Self) -> Self {
         self.checked_add(other).expect(TOO_LATE)
@@ -81,8 +70,6 @@ impl Add for Femtos {
 }
 
 impl AddAssign for Femtos {
-    /// # Panics
-    /// If the sum is beyond [`Femtos::MAX`].
     #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
@@ -92,8 +79,6 @@ impl AddAssign for Femtos {
 impl Sub for Femtos {
     type Output = Self;
 
-    /// # Panics
-    /// If `other` is later.
     #[inline]
     fn sub(self, other: Self) -> Self {
         self.checked_sub(other).expect(NEGATIVE)
@@ -101,8 +86,6 @@ impl Sub for Femtos {
 }
 
 impl SubAssign for Femtos {
-    /// # Panics
-    /// If `other` is later.
     #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
@@ -112,8 +95,6 @@ impl SubAssign for Femtos {
 impl Mul<u64> for Femtos {
     type Output = Self;
 
-    /// # Panics
-    /// If the product is beyond [`Femtos::MAX`].
     #[inline]
     fn mul(self, times: u64) -> Self {
         self.checked_mul(times).expect(TOO_LATE)
@@ -121,8 +102,6 @@ impl Mul<u64> for Femtos {
 }
 
 impl Sum for Femtos {
-    /// # Panics
-    /// If the sum is beyond [`Femtos::MAX`].
     #[inline]
     fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
         times.fold(Self::ZERO, Self::add)

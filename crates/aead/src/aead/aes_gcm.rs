@@ -75,7 +75,6 @@ pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
 
 /// The bytes, by the crates `aes` and `polyval`; both ends of a path have the same.
 pub const WIRE: Wire = Wire {
-    name: "AES-GCM",
     listed: "AES-GCM",
     engine: "h100-nvl-tdx",
     key_bytes: &[16, 24, 32],

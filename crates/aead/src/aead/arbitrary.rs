@@ -1,30 +1,40 @@
 //! Random engines of other AEADs for tests.
 
 use super::aegis::AegisSpec;
+use super::bytes::Scheme;
 use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
 use super::gcm_siv::GcmSivSpec;
 use super::gcm_sst::GcmSstSpec;
-use super::spec::AeadSpec;
-use crate::gcm::arbitrary::{any_engine, any_ghash, any_simple_ghash};
-use crate::gcm::spec::{Closing, GhashSpec};
+use super::spec::{AeadSpec, EngineSpec};
+use crate::gcm::arbitrary::{any_engine, any_simple_ghash, any_single_ghash};
+use crate::gcm::spec::{Closing, aes_rounds};
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
-/// Any engine of GCM-SST.
-pub fn any_sst() -> impl Strategy<Value = GcmSstSpec> {
-    let several = |spec: &GhashSpec| matches!(spec, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. });
-    let polyval = any_ghash().prop_filter("one value of one message", move |spec| !several(spec));
-    (any_engine(), polyval, 4..17_u64).prop_map(|(engine, polyval, tag)| {
-        let key_bits = if engine.key_bits == 192 { 256 } else { engine.key_bits };
-        let mut aes = engine.aes;
-        let latency = aes.latency(if key_bits == 128 { 10 } else { 14 });
-        aes.start_interval = Cycles(aes.start_interval.0.min(latency + 1));
-        GcmSstSpec { key_bits, aes, polyval, key_setup: engine.key_setup, tag: Bytes(tag), compare: engine.compare }
-    })
+pub fn any_sst() -> BoxedStrategy<GcmSstSpec> {
+    (any_engine(), any_single_ghash(), 4..17_u64)
+        .prop_map(|(engine, polyval, tag)| {
+            let key_bits = if engine.key_bits == 192 { 256 } else { engine.key_bits };
+            let mut aes = engine.aes;
+            let latency = aes.latency(aes_rounds(key_bits));
+            aes.start_interval = Cycles(aes.start_interval.0.min(latency + 1));
+            GcmSstSpec { key_bits, aes, polyval, key_setup: engine.key_setup, tag: Bytes(tag), compare: engine.compare }
+        })
+        .boxed()
 }
 
-/// Any engine of another AEAD.
-pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
+/// Any engine of another AEAD whose registers are modelled.
+pub fn any_clocked() -> BoxedStrategy<AeadSpec> {
+    let lanes = prop::sample::select(vec![1, 2, 4]);
+    let tag = prop::option::of(prop::sample::select(vec![Bytes(16), Bytes(32)]));
+    let aegis = (lanes, 1..6_u64, tag, 0..5_u64, any::<bool>()).prop_map(|(lanes, round, tag, compare, wide)| {
+        let scheme = if wide { AeadSpec::Aegis256 } else { AeadSpec::Aegis128L };
+        scheme(AegisSpec { lanes, round: Cycles(round), tag, compare: Cycles(compare) })
+    });
+    prop_oneof![any_sst().prop_map(AeadSpec::GcmSst), aegis].boxed()
+}
+
+pub fn any_aead() -> BoxedStrategy<AeadSpec> {
     let cycles = || (0..5_u64).prop_map(Cycles);
     let siv = (any_engine(), any_simple_ghash()).prop_map(|(engine, polyval)| {
         AeadSpec::GcmSiv(GcmSivSpec {
@@ -35,11 +45,6 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
             buffer: Bytes(960),
             compare: engine.compare,
         })
-    });
-    let lanes = || prop::sample::select(vec![1, 2, 4]);
-    let aegis = (lanes(), 1..5_u64, cycles(), any::<bool>()).prop_map(|(lanes, round, compare, wide)| {
-        let scheme = if wide { AeadSpec::Aegis256 } else { AeadSpec::Aegis128L };
-        scheme(AegisSpec { lanes, round: Cycles(round), tag: None, compare })
     });
     let chacha = (1..4_u32, 1..21_u32, 0..4_u32, 0..9_u64, 1..40_u32).prop_map(
         |(lanes, rounds_in_hardware, registers_per_round, interval, keystream_blocks)| ChaChaSpec {
@@ -64,10 +69,21 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
     let chacha = (chacha, poly1305, cycles()).prop_map(|(chacha, poly1305, compare)| {
         AeadSpec::ChaCha20Poly1305(ChaCha20Poly1305Spec { chacha, poly1305, compare })
     });
-    prop_oneof![siv, any_sst().prop_map(AeadSpec::GcmSst), aegis, chacha]
+    prop_oneof![1 => siv, 2 => any_clocked(), 1 => chacha].boxed()
 }
 
-/// AES-GCM-SIV on four lanes.
 pub fn siv(buffer: u64) -> AeadSpec {
     AeadSpec::GcmSiv(GcmSivSpec::four_lanes(Bytes(buffer)))
+}
+
+pub fn any_spec() -> BoxedStrategy<EngineSpec> {
+    prop_oneof![any_engine().prop_map(EngineSpec::Gcm), any_aead().prop_map(EngineSpec::Other)].boxed()
+}
+
+pub fn any_scheme() -> BoxedStrategy<Scheme> {
+    prop::sample::select(Scheme::ALL.to_vec()).boxed()
+}
+
+pub fn longest_key(scheme: Scheme) -> usize {
+    scheme.wire().key_bytes.iter().copied().max().unwrap()
 }

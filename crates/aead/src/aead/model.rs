@@ -19,7 +19,6 @@ use crate::units::{Bytes, Cycles};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// An engine, as it is specified.
 pub trait Model: Debug {
     /// Says whether such an engine can be built.
     fn check(&self) -> Result<(), SpecError>;
@@ -28,7 +27,6 @@ pub trait Model: Debug {
     fn key_bits(&self) -> u32;
     /// Whose bytes it gives; `None` if its specification is none that can be built.
     fn scheme(&self) -> Option<Scheme>;
-    /// Bytes of one tag.
     fn tag_bytes(&self) -> u64 {
         16
     }
@@ -60,7 +58,6 @@ pub trait Model: Debug {
     fn registers(&self) -> Option<Box<dyn Registers>> {
         None
     }
-    /// What it is built of.
     fn hardware(&self) -> Hardware;
     /// The bound on one attempt at the tag of a message of so many bytes, as log2 of the probability that it passes.
     fn attempt_log2(&self, message_bytes: u64) -> f64;
@@ -117,7 +114,6 @@ pub struct Clocked {
     pub tag: Vec<u8>,
 }
 
-/// What happened in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A block of AAD was taken.
@@ -126,7 +122,6 @@ pub enum Event {
     Taken,
     /// Text is at the output.
     Text(Vec<u8>),
-    /// The tag is valid.
     Tag(Vec<u8>),
 }
 
@@ -135,11 +130,8 @@ pub enum Event {
 pub enum Hardware {
     /// Cipher lanes in counter mode beside an authenticator, as in AES-GCM.
     Lanes {
-        /// The lanes.
         aes: AesSpec,
-        /// Rounds of a block.
         rounds: u32,
-        /// The authenticator.
         ghash: GhashSpec,
         /// Where a message waits for its tag.
         buffer: Option<Bytes>,
@@ -154,13 +146,11 @@ pub enum Hardware {
     State {
         /// The rounds of all lanes, as cipher lanes of one round.
         rounds: AesSpec,
-        /// Lanes.
         lanes: u32,
         /// Blocks of the state of a lane.
         blocks: u32,
         /// Blocks of text that an update takes in a lane.
         words: u32,
-        /// Latency of a round.
         round: Cycles,
         /// Bits of key and nonce.
         held_bits: u32,
@@ -174,35 +164,27 @@ pub enum Hardware {
 pub struct Narrow {
     /// Bits that go through S-boxes in a cycle.
     pub bits: u32,
-    /// Cycles of a round.
     pub cycles: u32,
 }
 
-/// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
-/// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AfterSuccess {
-    /// The next passes: the hash is linear in the difference, and its key that of every nonce.
-    Certain,
-    /// As before under every other nonce: the hash key is made anew for each.
-    AsBefore,
-    /// As before under every other nonce by the designers' claim; nothing is proved.
-    AsClaimed,
+crate::units::named! {
+    /// What one forgery that has passed leaves of the bound for the next, under the same key. AES-GCM-SIV and GCM-SST derive POLYVAL's key from the nonce,
+    /// ChaCha20-Poly1305 the one-time key of Poly1305; AEGIS makes its whole state anew from key and nonce.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AfterSuccess {
+        /// The next passes: the hash is linear in the difference, and its key that of every nonce.
+        Certain = "certain",
+        /// As before under every other nonce: the hash key is made anew for each.
+        AsBefore = "as_before",
+        /// As before under every other nonce by the designers' claim; nothing is proved.
+        AsClaimed = "as_claimed",
+    }
 }
 
 impl AfterSuccess {
-    /// As results name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::AsBefore => "as_before",
-            Self::AsClaimed => "as_claimed",
-        }
-    }
-
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
+        Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
     /// In a cell of a table.
@@ -224,6 +206,46 @@ impl AfterSuccess {
             }
             Self::AsClaimed => {
                 "after one success it is claimed to be as before under every other nonce: the state is made anew for each; nothing is proved"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arbitrary::any_clocked;
+    use super::super::{bytes::Key, spec::AeadSpec};
+    use super::*;
+    use crate::gcm::arbitrary::pattern;
+    use crate::gcm::message::Shape;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 700, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_registers_give_the_bytes_of_the_crates_and_the_cycles_of_the_timing_model(
+            spec in any_clocked(), seed in any::<u64>(),
+            messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
+        ) {
+            let (model, mut timing) = (spec.model(), spec.timing().unwrap());
+            let (format, mut engine) = (model.format().unwrap(), model.registers().unwrap());
+            for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
+                let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
+                let (key, nonce) = (of(0, model.key_bits() as usize / 8), of(1, format.nonce_bytes() as usize));
+                let (aad, plain) = (of(2, aad), of(3, length));
+                let mut cipher = plain.clone();
+                let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
+                let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
+                let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
+                let start = engine.cycle();
+                let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
+                let Clocked { dates, taken, output: text, tag } = engine.message([&key, &nonce, &aad, &input], direction);
+                prop_assert_eq!((text, tag), (output, expected));
+                prop_assert_eq!(Dates { verdict: dates.tag + model.compare().0, ..dates }, timing.message(start, &shape));
+                if let AeadSpec::Aegis256(spec) | AeadSpec::Aegis128L(spec) = &spec {
+                    prop_assert!(taken.windows(2).all(|pair| pair[1] - pair[0] == spec.round.0));
+                }
             }
         }
     }

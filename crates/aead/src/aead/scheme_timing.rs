@@ -11,7 +11,6 @@ use crate::gcm::{
 pub struct Burst {
     /// The cycle in which the last one was taken.
     pub last: u64,
-    /// Cycles that any waited.
     pub waits: Waits,
     /// For what the last that waited did.
     pub limit: Limit,
@@ -43,17 +42,20 @@ pub trait SchemeTiming: std::fmt::Debug + Send + Sync {
     /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
     fn load_key(&self, at: u64) -> u64;
     /// Bytes of text that are taken together.
-    fn block_bytes(&self) -> u64;
-    /// Whether text passes twice.
-    fn passes_twice(&self, direction: SealOpen) -> bool;
+    fn block_bytes(&self) -> u64 {
+        16
+    }
+    fn passes_twice(&self, _direction: SealOpen) -> bool {
+        false
+    }
     /// A message starts in cycle `at`, when the one before is done. Gives the cycle from which it can take text.
     fn begin(&mut self, at: u64, shape: &Shape) -> u64;
     /// The tag that came with a message to be opened is there in cycle `at`, before the first of its text.
-    fn seed(&mut self, at: u64);
+    fn seed(&mut self, _at: u64) {}
     /// Takes the next blocks, at least one, all there from cycle `visible` on.
     fn take(&mut self, visible: u64, blocks: u64) -> Burst;
     /// All text has passed for the first time.
-    fn turn(&mut self);
+    fn turn(&mut self) {}
     /// Ends the message, all of whose text has passed.
     fn end(&mut self) -> Dates;
 

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum EngineSpec {
-    /// AES-GCM.
     Gcm(GcmSpec),
     Other(AeadSpec),
 }
@@ -108,42 +107,24 @@ impl AeadSpec {
     }
 }
 
-/// A scheme, as far as its bytes go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
-    AesGcm,
-    GcmSiv,
-    GcmSst,
-    /// AEGIS-256.
-    Aegis256,
-    /// AEGIS-256X2.
-    Aegis256X2,
-    /// AEGIS-256X4.
-    Aegis256X4,
-    /// AEGIS-128L.
-    Aegis128L,
-    /// AEGIS-128X2.
-    Aegis128X2,
-    /// AEGIS-128X4.
-    Aegis128X4,
-    /// ChaCha20-Poly1305.
-    ChaCha20Poly1305,
+crate::units::named! {
+    /// A scheme, as far as its bytes go, by what the standard calls it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Scheme {
+        AesGcm = "AES-GCM",
+        GcmSiv = "AES-GCM-SIV",
+        GcmSst = "GCM-SST",
+        Aegis256 = "AEGIS-256",
+        Aegis256X2 = "AEGIS-256X2",
+        Aegis256X4 = "AEGIS-256X4",
+        Aegis128L = "AEGIS-128L",
+        Aegis128X2 = "AEGIS-128X2",
+        Aegis128X4 = "AEGIS-128X4",
+        ChaCha20Poly1305 = "ChaCha20-Poly1305",
+    }
 }
 
 impl Scheme {
-    pub const ALL: [Self; 10] = [
-        Self::AesGcm,
-        Self::GcmSiv,
-        Self::GcmSst,
-        Self::Aegis256,
-        Self::Aegis256X2,
-        Self::Aegis256X4,
-        Self::Aegis128L,
-        Self::Aegis128X2,
-        Self::Aegis128X4,
-        Self::ChaCha20Poly1305,
-    ];
-
     /// What is published of it, and its bytes.
     pub const fn wire(self) -> &'static Wire {
         match self {
@@ -158,11 +139,6 @@ impl Scheme {
             Self::Aegis128X4 => &aegis::AEGIS_128X4,
             Self::ChaCha20Poly1305 => &chacha20_poly1305::WIRE,
         }
-    }
-
-    /// What the standard calls it.
-    pub const fn name(self) -> &'static str {
-        self.wire().name
     }
 
     pub const fn nonce_bytes(self) -> usize {

@@ -253,7 +253,6 @@ impl<T> Lane<T> {
         Some((&newest.tag, Element::from_bytes(newest.state.into())))
     }
 
-    /// Blocks in the lane.
     pub fn occupancy(&self) -> usize {
         self.flights.len()
     }

@@ -1,12 +1,12 @@
 //! Random engines and bytes for tests.
 
 use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
+use super::message::SealOpen;
 use super::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
 use super::structure::Structure;
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
-/// Bytes that a seed gives.
 pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -16,14 +16,26 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// A multiplier from its three figures.
+pub fn any_direction() -> BoxedStrategy<SealOpen> {
+    prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]).boxed()
+}
+
 pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
     let structure = Structure::Schoolbook;
     MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits, structure }
 }
 
-/// Any multiplier that can be built.
-pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
+/// GHASH on one multiplier that takes a pair in every cycle.
+pub fn serial(product: u64, reduction: u64) -> GhashSpec {
+    GhashSpec::Serial { multiplier: multiplier(product, reduction, 128), first_block: None }
+}
+
+/// Lanes that take a block in every cycle, with keystream as far ahead as any test needs.
+pub fn pipelined(lanes: u32, registers_per_round: u32) -> AesSpec {
+    AesSpec { lanes, rounds_in_hardware: 14, registers_per_round, start_interval: Cycles(1), keystream_blocks: 1024 }
+}
+
+pub fn any_multiplier() -> BoxedStrategy<MultiplierSpec> {
     let structure = prop_oneof![
         Just(Structure::Schoolbook),
         (1..=super::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
@@ -34,60 +46,67 @@ pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
     });
     let serial = (9..128_u32, 0..3_u64, 0..3_u64)
         .prop_map(|(bits, product, reduction)| multiplier(128_u64.div_ceil(bits.into()) + product, reduction, bits));
-    prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok())
+    prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok()).boxed()
 }
 
-/// Any GHASH unit of modest size.
-pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
-    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()]
+pub fn any_ghash() -> BoxedStrategy<GhashSpec> {
+    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()].boxed()
+}
+
+/// Any GHASH unit that hashes one message at a time to one value.
+pub fn any_single_ghash() -> BoxedStrategy<GhashSpec> {
+    any_ghash().prop_filter("one value of one message", GhashSpec::is_single).boxed()
 }
 
 /// Any family that is built of units that take a message by themselves.
-pub fn any_compound_ghash() -> impl Strategy<Value = GhashSpec> {
+pub fn any_compound_ghash() -> BoxedStrategy<GhashSpec> {
     let sizes = (1..5_u32, prop_oneof![2..9_u32, 2..70_u32], 1..6_u32, prop_oneof![0..6_u32, 0..90_u32]);
-    (0..3, sizes, any_simple_ghash()).prop_map(|(family, (units, segment, ports, beyond), unit)| {
-        let (buffer, unit) = (ports + beyond, Box::new(unit));
-        match family {
-            0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
-            1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
-            _ => {
-                let chunk = Bytes(16 * u64::from(segment - 1));
-                GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+    (0..3, sizes, any_simple_ghash())
+        .prop_map(|(family, (units, segment, ports, beyond), unit)| {
+            let (buffer, unit) = (ports + beyond, Box::new(unit));
+            match family {
+                0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
+                1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
+                _ => {
+                    let chunk = Bytes(16 * u64::from(segment - 1));
+                    GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+                }
             }
-        }
-    })
+        })
+        .boxed()
 }
 
 /// Any unit that takes a message by itself.
-pub fn any_simple_ghash() -> impl Strategy<Value = GhashSpec> {
-    any_multiplier().prop_flat_map(|multiplier| {
-        let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
-        let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
-        prop_oneof![
-            prop::option::of((0..9_u64).prop_map(Cycles))
-                .prop_map(move |first_block| GhashSpec::Serial { multiplier: serial.clone(), first_block }),
-            (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
-                ways,
-                multipliers,
-                closing,
-                multiplier: multiplier.clone()
-            }),
-            (1..7_u32, 1..6_u32).prop_map(move |(width, groups)| GhashSpec::Aggregated {
-                width,
-                groups,
-                multiplier: aggregated.clone()
-            }),
-            (1..12_u32, 0..4_u64).prop_map(move |(powers, fold)| GhashSpec::Folded {
-                powers,
-                fold: Cycles(fold),
-                multiplier: folded.clone()
-            }),
-        ]
-    })
+pub fn any_simple_ghash() -> BoxedStrategy<GhashSpec> {
+    any_multiplier()
+        .prop_flat_map(|multiplier| {
+            let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
+            let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
+            prop_oneof![
+                prop::option::of((0..9_u64).prop_map(Cycles))
+                    .prop_map(move |first_block| GhashSpec::Serial { multiplier: serial.clone(), first_block }),
+                (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
+                    ways,
+                    multipliers,
+                    closing,
+                    multiplier: multiplier.clone()
+                }),
+                (1..7_u32, 1..6_u32).prop_map(move |(width, groups)| GhashSpec::Aggregated {
+                    width,
+                    groups,
+                    multiplier: aggregated.clone()
+                }),
+                (1..12_u32, 0..4_u64).prop_map(move |(powers, fold)| GhashSpec::Folded {
+                    powers,
+                    fold: Cycles(fold),
+                    multiplier: folded.clone()
+                }),
+            ]
+        })
+        .boxed()
 }
 
-/// Any engine of modest size.
-pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
+pub fn any_engine() -> BoxedStrategy<GcmSpec> {
     let lanes = prop_oneof![
         (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),
         (1..6_u32, 1..15_u32, 0..4_u32, prop_oneof![0..2_u64, 0..30_u64]),
@@ -101,8 +120,8 @@ pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
             keystream_blocks,
         },
     );
-    (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64).prop_map(
-        |(key_bits, aes, ghash, key_setup, compare)| GcmSpec {
+    (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64)
+        .prop_map(|(key_bits, aes, ghash, key_setup, compare)| GcmSpec {
             key_bits,
             aes,
             ghash,
@@ -110,12 +129,12 @@ pub fn any_engine() -> impl Strategy<Value = GcmSpec> {
             compare: Cycles(compare),
             control: None,
             check: Default::default(),
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Any engine with a control of its own.
-pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
+pub fn any_controlled_engine() -> BoxedStrategy<GcmSpec> {
     use prop::sample::select;
     let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
     let start = select(vec![Start::AfterPowers, Start::BehindH]);
@@ -177,7 +196,7 @@ pub fn any_controlled_engine() -> impl Strategy<Value = GcmSpec> {
             GcmSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
         }
     });
-    engine.prop_filter("its statements agree", |spec| spec.check().is_ok())
+    engine.prop_filter("its statements agree", |spec| spec.check().is_ok()).boxed()
 }
 
 /// The same with a pipeline, since nothing else takes inputs before H: few draws would be one.

@@ -12,7 +12,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// What a bench is asked for.
 #[derive(Debug, Clone)]
 pub struct Bench {
     pub aad_blocks: u64,
@@ -109,9 +108,7 @@ pub struct Stages {
     pub start: u64,
     /// First input, AAD if there is any.
     pub first_input: Option<u64>,
-    /// First text at the output.
     pub first_text: Option<u64>,
-    /// Last text at the output.
     pub last_text: Option<u64>,
     pub end: u64,
 }
@@ -142,7 +139,6 @@ impl Stages {
 /// One message: its cycles and its bytes.
 #[derive(Debug, Clone, Serialize)]
 pub struct MessageOutcome {
-    /// Its cycles.
     #[serde(flatten)]
     pub metrics: Metrics,
     /// The cycle in which its tag is valid, counted from the start of the first message.
@@ -153,15 +149,11 @@ pub struct MessageOutcome {
     pub tag: String,
     /// SHA-256 of AAD, input and output.
     pub aad_sha256: String,
-    /// See `aad_sha256`.
     pub input_sha256: String,
-    /// See `aad_sha256`.
     pub output_sha256: String,
     /// AAD, input and output themselves, if each is no longer than [`SHOWN`] bytes.
     pub aad: Option<String>,
-    /// See `aad`.
     pub input: Option<String>,
-    /// See `aad`.
     pub output: Option<String>,
     /// The cycle in which its tag is valid, counted from its own start, of another AEAD than AES-GCM. It may lie before the first output.
     #[serde(skip_serializing_if = "Option::is_none")]

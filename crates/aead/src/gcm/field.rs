@@ -10,7 +10,6 @@ use std::ops::{BitXor, BitXorAssign};
 pub struct Element(pub u128);
 
 impl Element {
-    /// The sum's neutral element.
     pub const ZERO: Self = Self(0);
     /// The product's neutral element: the polynomial 1.
     pub const ONE: Self = Self(1 << 127);
@@ -47,7 +46,6 @@ impl Element {
         Product { low: (left << 1) | (right >> 127), high: right << 1 }
     }
 
-    /// The product in the field.
     #[inline]
     pub fn times(self, other: Self) -> Self {
         self.product(other).reduce()

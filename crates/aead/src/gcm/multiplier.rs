@@ -65,7 +65,6 @@ impl<T> Multiplication<T> {
 }
 
 impl<T> ProductUnit<T> {
-    /// A unit at rest.
     pub fn new(spec: &MultiplierSpec) -> Self {
         let (latency, interval, digit_bits) = (spec.product.0, spec.interval(), spec.digit_bits);
         let structure = spec.structure;
@@ -132,7 +131,6 @@ pub struct Reducer<T> {
 }
 
 impl<T> Reducer<T> {
-    /// A unit at rest.
     pub const fn new(spec: &MultiplierSpec) -> Self {
         Self { latency: spec.reduction.0, first: (spec.product.0 == 0) as u64, in_flight: VecDeque::new() }
     }
@@ -171,7 +169,6 @@ pub struct Multiplier<T> {
 }
 
 impl<T> Multiplier<T> {
-    /// A multiplier at rest.
     pub fn new(spec: &MultiplierSpec) -> Self {
         Self { product: ProductUnit::new(spec), reducer: Reducer::new(spec) }
     }

@@ -74,7 +74,6 @@ impl Names {
         Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, has_parts, ready })
     }
 
-    /// All of them, in order.
     pub fn names(&self) -> &[Name] {
         &self.names
     }

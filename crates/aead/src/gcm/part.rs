@@ -34,7 +34,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// All of a message.
     pub const fn whole(bytes: u64) -> Self {
         Self { start: 0, bytes, total: bytes }
     }
@@ -88,6 +87,7 @@ fn power(h: Element, n: u64) -> Element {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gcm::arbitrary::any_direction;
     use crate::gcm::{
         bulk::chains::{ChainFormat, Chains},
         field,
@@ -111,10 +111,9 @@ mod tests {
         #[test]
         fn the_shares_of_any_cut_sum_to_the_tag_of_the_whole(
             text in prop::collection::vec(any::<u8>(), 1..3000), cuts in prop::collection::btree_set(1usize..190, 0..8),
-            key: [u8; 32], nonce: [u8; 12], seal: bool,
+            key: [u8; 32], nonce: [u8; 12], direction in any_direction(),
         ) {
             let key = Key::new(&key).unwrap();
-            let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
             let mut whole = text.clone();
             let mut stream = Stream::new(&key, &nonce, &[], direction).unwrap();
             stream.update(&key, &mut whole);

@@ -7,7 +7,6 @@
 //!  +----------+----------+----------+----------+
 //! ```
 
-/// A field of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// The place among its like.
@@ -15,7 +14,6 @@ pub enum Field {
     /// The AES lane, the chain of a tag, or the unit within a GHASH unit.
     Part,
     Unit,
-    /// The stage of a pipeline.
     Stage,
 }
 

@@ -4,7 +4,6 @@
 use super::{Driver, Femtos, Now, Observer, SimulationError};
 use crate::Clock;
 
-/// The units of one clock.
 struct Domain {
     clock: Clock,
     /// Its next edge, and the date of that.
@@ -13,7 +12,6 @@ struct Domain {
     units: Vec<usize>,
 }
 
-/// The clocks of a machine.
 struct Domains(Vec<Domain>);
 
 impl Domains {
@@ -28,7 +26,6 @@ impl Domains {
         Self(domains)
     }
 
-    /// The earliest edge of all.
     #[inline]
     fn earliest(&self) -> Femtos {
         self.0.iter().map(|domain| domain.date).fold(Femtos::MAX, Femtos::min)

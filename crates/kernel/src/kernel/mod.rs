@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use thiserror::Error;
 
-/// Which kernel drives the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
@@ -44,7 +43,6 @@ pub enum Order {
     Shuffled(u64),
 }
 
-/// Whether a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     Continue,
@@ -68,41 +66,24 @@ impl Seen {
     }
 }
 
-/// Why a simulation ended without finishing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SimulationError {
     /// The netlist is no machine.
     #[error(transparent)]
     Netlist(#[from] NetlistError),
-    /// Nothing can run any more, and work is left.
     #[error("deadlock at {} ps: {}", at.picos(), describe(waits))]
     Deadlock {
-        /// When.
         at: Femtos,
         /// Who waits for what; a cycle first if there is one.
         waits: Vec<Wait>,
-        /// What was seen of errors until then.
         seen: Seen,
     },
-    /// A unit found something that cannot be.
     #[error("fault at {} ps: {what}", at.picos())]
-    Fault {
-        /// When.
-        at: Femtos,
-        /// What.
-        what: String,
-        /// What was seen of errors until then.
-        seen: Seen,
-    },
-    /// Simulated time has run out of its 64 bits of femtoseconds.
+    Fault { at: Femtos, what: String, seen: Seen },
     #[error("simulated time exceeds five hours, the range of 64-bit femtoseconds")]
     TimeOverflow,
-    /// The observer asked to stop.
     #[error("stopped at {} ps", at.picos())]
-    Stopped {
-        /// When.
-        at: Femtos,
-    },
+    Stopped { at: Femtos },
 }
 
 impl SimulationError {
@@ -199,9 +180,6 @@ struct Driver<'m> {
 }
 
 /// Runs a machine until its work is done.
-///
-/// # Errors
-/// [`SimulationError`] if the work cannot be finished, or the netlist is no machine.
 pub fn run(
     netlist: &mut Netlist,
     kernel: Kernel,
@@ -309,7 +287,6 @@ impl Driver<'_> {
         accounts.map(|(account, clock)| account.ended(clock.first_after(end))).collect()
     }
 
-    /// Asks the observer now and then.
     #[inline]
     fn observe(&mut self, at: Femtos, observer: &mut dyn Observer) -> Result<(), SimulationError> {
         if self.ticks < self.observe_at {
@@ -343,7 +320,6 @@ impl Driver<'_> {
         (date, self.any_of(&due))
     }
 
-    /// One of some units, at random.
     fn any_of(&mut self, due: &[usize]) -> usize {
         let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;

@@ -2,13 +2,8 @@
 
 use super::error::{Wrong, refusal};
 use super::shipped::{Role, SHIPPED, Shipped};
-use crate::files::Refusal;
-use crate::files::{Origin, Place, Source};
-use crate::units::nearest;
-use crate::{
-    files::{ReadError, read_text},
-    units::Bytes,
-};
+use crate::files::{Origin, Place, ReadError, Refusal, Source, read_text};
+use crate::units::{Bytes, nearest};
 use std::{path::Path, sync::Arc};
 
 /// The longest file that is read. Ten times what a machine with its provenance takes would still fit.

@@ -118,7 +118,6 @@ impl Request {
     }
 
     fn one(direction: Direction, bytes: u64) -> Self {
-        let seed = 1;
         let copy = CopyRequest {
             gpu: 0,
             direction,
@@ -127,10 +126,10 @@ impl Request {
             buffer: 0,
             buffer_bytes: bytes,
             pages: Pages::Warm,
-            source: Box::new(Generator::new(seed, 0)),
+            source: Box::new(Generator::new(1, 0)),
             sink: None,
         };
-        Self { copies: vec![copy], data: DataMode::Exact, seed, ..Self::none() }
+        Self { copies: vec![copy], data: DataMode::Exact, seed: 1, ..Self::none() }
     }
 
     fn with(mut self, change: impl FnOnce(&mut CopyRequest)) -> Self {

@@ -13,7 +13,7 @@ use crate::wire::{
 use serde::{Deserialize, Serialize};
 
 sealsim_units::named! {
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub(super) enum Kind {
         Tlp = "tlp",
@@ -23,6 +23,7 @@ sealsim_units::named! {
         Flit = "flit",
         FlitTlp = "flit_tlp",
         Nop = "nop",
+        #[default]
         Unreadable = "unreadable",
     }
 }
@@ -73,15 +74,6 @@ fn names<F: Family>() -> Vec<&'static str> {
     F::fields().iter().map(|field| field.name).collect()
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Fields {
-    Tlp(Given<TlpRepr>),
-    Dllp(Given<DllpRepr>),
-    Flit(Given<Dlp>),
-    FlitTlp(Given<FlitTlpRepr>),
-}
-
 /// A byte that the ECC corrected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +84,7 @@ pub(super) struct Correction {
 }
 
 /// One item; the form of `fields` depends on the kind. What a kind does not have is absent.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document<F> {
     pub(super) kind: Kind,
@@ -142,49 +134,20 @@ pub(super) struct Document<F> {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Document<Fields> {
-    fn new(kind: Kind, item: &Item) -> Self {
-        Self {
-            kind,
-            name: None,
-            fields: None,
-            prefixes: None,
-            payload: None,
-            ecrc: None,
-            pcrc: None,
-            mac: None,
-            seq: None,
-            token: None,
-            lcrc: None,
-            nullified: None,
-            crc16: None,
-            idle_bytes: None,
-            crc: None,
-            ecc: None,
-            corrected: None,
-            tlp_bytes: None,
-            trailer: None,
-            count: None,
-            bytes: None,
-            source: item.source.clone(),
-            problems: item.problems.clone(),
-        }
-    }
-}
-
 /// Absent if there are none.
 fn corrections(corrected: &[(u8, u8)]) -> Option<Vec<Correction>> {
     let list = corrected.iter().map(|&(byte, bits)| Correction { byte, bits: hex::encode([bits]) });
     (!corrected.is_empty()).then(|| list.collect())
 }
 
-impl From<&Item> for Document<Fields> {
+impl From<&Item> for Document<Given<()>> {
     fn from(item: &Item) -> Self {
-        let document = |kind| Self::new(kind, item);
+        let (source, problems) = (item.source.clone(), item.problems.clone());
+        let rest = Self { source, problems, ..Self::default() };
         match &item.content {
             Content::Tlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),
-                fields: Some(Fields::Tlp(tlp.repr.into())),
+                fields: Some(Given::<TlpRepr>::from(tlp.repr).of_any()),
                 prefixes: Some(tlp.prefixes.iter().map(hex::encode).collect()),
                 payload: tlp.payload.as_ref().map(hex::encode),
                 ecrc: tlp.ecrc.map(hex::encode),
@@ -194,34 +157,38 @@ impl From<&Item> for Document<Fields> {
                 token: tlp.link.and_then(|link| link.token).map(hex::encode),
                 lcrc: tlp.link.map(|link| hex::encode(link.lcrc)),
                 nullified: tlp.link.map(|link| link.nullified),
-                ..document(Kind::Tlp)
+                kind: Kind::Tlp,
+                ..rest
             },
             Content::Dllp { repr, crc, .. } => Self {
                 name: Some(repr.name().to_owned()),
-                fields: Some(Fields::Dllp((*repr).into())),
+                fields: Some(Given::<DllpRepr>::from(*repr).of_any()),
                 crc16: crc.map(hex::encode),
-                ..document(Kind::Dllp)
+                kind: Kind::Dllp,
+                ..rest
             },
-            Content::Idle { bytes } => Self { idle_bytes: Some(*bytes), ..document(Kind::Idle) },
-            Content::EndOfDataStream => document(Kind::EndOfDataStream),
+            Content::Idle { bytes } => Self { kind: Kind::Idle, idle_bytes: Some(*bytes), ..rest },
+            Content::EndOfDataStream => Self { kind: Kind::EndOfDataStream, ..rest },
             Content::Flit(flit) => Self {
                 name: Some(flit::name(&flit.dlp).to_owned()),
-                fields: Some(Fields::Flit(flit.dlp.into())),
+                fields: Some(Given::<Dlp>::from(flit.dlp).of_any()),
                 crc: Some(hex::encode(flit.crc)),
                 ecc: Some(hex::encode(flit.ecc)),
                 corrected: corrections(&flit.corrected),
                 tlp_bytes: flit.area.map(hex::encode),
-                ..document(Kind::Flit)
+                kind: Kind::Flit,
+                ..rest
             },
             Content::FlitTlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),
-                fields: Some(Fields::FlitTlp(tlp.repr.into())),
+                fields: Some(Given::<FlitTlpRepr>::from(tlp.repr).of_any()),
                 payload: Some(hex::encode(&tlp.payload)),
                 trailer: (!tlp.trailer.is_empty()).then(|| hex::encode(&tlp.trailer)),
-                ..document(Kind::FlitTlp)
+                kind: Kind::FlitTlp,
+                ..rest
             },
-            Content::Nop { count } => Self { count: Some(*count), ..document(Kind::Nop) },
-            Content::Unreadable { bytes } => Self { bytes: Some(hex::encode(bytes)), ..document(Kind::Unreadable) },
+            Content::Nop { count } => Self { kind: Kind::Nop, count: Some(*count), ..rest },
+            Content::Unreadable { bytes } => Self { bytes: Some(hex::encode(bytes)), ..rest },
         }
     }
 }

@@ -109,7 +109,6 @@ pub(super) fn unreadable_kind() -> Refused {
     refused!(help = "its `bytes` are the hexadecimal already", "an object of kind `unreadable` has no fields")
 }
 
-/// The values of `fields`.
 pub(super) fn fields<F: Clone, T: TryFrom<F, Error: Display>>(document: &Document<F>) -> Result<T, Refused> {
     let fields = document.fields.clone().ok_or_else(|| refused!("`fields` is missing"))?;
     T::try_from(fields).map_err(|error| refused!("in `fields`: {error}"))

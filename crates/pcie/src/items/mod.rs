@@ -101,7 +101,6 @@ pub fn write(json: &str, form: Form) -> Result<Vec<Vec<u8>>, Refused> {
 }
 
 impl Item {
-    /// The item as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(&document::Document::from(self)).unwrap_or_default()
     }

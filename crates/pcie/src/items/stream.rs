@@ -56,7 +56,6 @@ impl Way {
 /// A field of a header, by name.
 type Field<'i> = Box<dyn Fn(&str) -> Option<u64> + 'i>;
 
-/// A header of either mode.
 struct Header<'i> {
     name: &'static str,
     get: Field<'i>,
@@ -112,7 +111,6 @@ impl<'i> Header<'i> {
     }
 }
 
-/// The smallest read completion boundary.
 const SMALLEST_BOUNDARY: u64 = 64;
 
 /// A request that is outstanding, and what its next completion must say.

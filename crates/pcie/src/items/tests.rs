@@ -4,8 +4,14 @@ use serde_json::Value;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/tlp-golden.json");
 
-fn json(items: &[Item]) -> String {
+pub(super) fn json(items: &[Item]) -> String {
     items.iter().map(|item| serde_json::to_string(&document::Document::from(item)).unwrap() + "\n").collect()
+}
+
+pub(super) fn printed(items: &[Item]) -> String {
+    let mut out = Vec::new();
+    items.iter().for_each(|item| text::write(&mut out, item).unwrap());
+    String::from_utf8(out).unwrap()
 }
 
 /// All golden TLPs and DLLPs in one of their forms.
@@ -212,9 +218,7 @@ fn a_log_in_flit_mode_is_its_header_whatever_follows_it() {
     let Content::FlitTlp(tlp) = &item.content else { panic!("{item:?}") };
     assert_eq!((hex::encode(&tlp.header), tlp.payload.len()), ("4000000101000007fee00000".to_owned(), 0));
     assert_eq!(item.problems.iter().map(|problem| &problem.code[..]).collect::<Vec<_>>(), ["header_only"]);
-    let mut printed = Vec::new();
-    text::write(&mut printed, &item).unwrap();
-    assert!(String::from_utf8(printed).unwrap().contains("MWr32: 4 bytes at 0xfee00000"));
+    assert!(printed(&[item]).contains("MWr32: 4 bytes at 0xfee00000"));
 }
 
 #[test]
@@ -307,9 +311,7 @@ mod protected {
         let mac = hex::encode(&tlp[32..]);
         let shorter = encode::lines(&text.replace(&mac, "00"), Form::Tlps).unwrap_err();
         assert!(format!("{}", shorter).contains("`mac` has 1 bytes"));
-        let mut printed = Vec::new();
-        text::write(&mut printed, item).unwrap();
-        let printed = String::from_utf8(printed).unwrap();
+        let printed = printed(std::slice::from_ref(item));
         assert!(printed.contains("9, posted") && printed.contains(&mac), "{printed}");
     }
 }

@@ -58,7 +58,6 @@ pub enum Token {
     Eds,
 }
 
-/// The content of an STP token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stp {
     /// DW of token, TLP and LCRC: TLP DW + 2. At most 2047.
@@ -70,46 +69,20 @@ pub struct Stp {
 /// Why bytes are no token. Each is a framing error: the link goes to Recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Fewer bytes than the token needs.
     #[error("a token of {need} bytes is cut off after {have}")]
-    Truncated {
-        /// Bytes of the token.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// The first bytes start no token.
+    Truncated { need: usize, have: usize },
     #[error("no token starts with {found:02x} {second:02x}")]
     Unknown {
-        /// First byte.
         found: u8,
         /// Second byte, 0 when there is none.
         second: u8,
     },
-    /// The frame CRC is not that of the length.
     #[error("STP: the FCRC of length {length} is {expected:x}, the token has {found:x}")]
-    Fcrc {
-        /// Length as received, in DW.
-        length: u16,
-        /// FCRC of that length.
-        expected: u8,
-        /// FCRC as received.
-        found: u8,
-    },
-    /// FCRC fits, parity does not.
+    Fcrc { length: u16, expected: u8, found: u8 },
     #[error("STP: the parity bit of length {length} must be {expected}")]
-    Parity {
-        /// Length as received, in DW.
-        length: u16,
-        /// Parity of that length.
-        expected: u8,
-    },
-    /// A length below that of the smallest TLP.
+    Parity { length: u16, expected: u8 },
     #[error("STP: length {length} DW is below the {MIN_LENGTH} DW of the smallest TLP")]
-    Length {
-        /// Length as received, in DW.
-        length: u16,
-    },
+    Length { length: u16 },
 }
 
 impl Stp {

@@ -75,7 +75,6 @@ impl Lane {
     }
 }
 
-/// The states of all lanes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     form: Form,
@@ -215,7 +214,6 @@ pub struct Datapath {
 }
 
 impl Datapath {
-    /// An engine at rest in cycle 0.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;

@@ -39,7 +39,7 @@ use super::bytes::{Scheme, Wire};
 use super::flow::Dates;
 use super::model::{AfterSuccess, Hardware, Model, Registers};
 use super::scheme_timing::{Burst, SchemeTiming};
-use crate::gcm::message::{SealOpen, Shape};
+use crate::gcm::message::Shape;
 use crate::gcm::spec::{AesSpec, LONGEST, SpecError, within};
 use crate::gcm::timing::{Limit, Waits};
 use crate::units::{Bytes, Cycles};
@@ -132,7 +132,6 @@ impl AegisSpec {
 #[derive(Debug, Clone, Copy)]
 pub struct Aegis<'a> {
     pub form: Form,
-    /// How it is built.
     pub spec: &'a AegisSpec,
 }
 
@@ -207,10 +206,9 @@ impl Model for Aegis<'_> {
 
 /// The bytes of one of the forms with so many lanes, by the crate `aegis`.
 macro_rules! wire {
-    ($row:ident, $cipher:path, $form:expr, $lanes:literal, $name:literal, $listed:literal, $engine:literal) => {
-        #[doc = $name]
+    ($row:ident, $cipher:path, $form:expr, $lanes:literal, $listed:literal, $engine:literal) => {
+        #[doc = $listed]
         pub const $row: Wire = Wire {
-            name: $name,
             listed: $listed,
             engine: $engine,
             key_bytes: &[$form.key_bytes() as usize],
@@ -238,13 +236,13 @@ macro_rules! wire {
     };
 }
 
-wire!(AEGIS_256, aegis::aegis256::Aegis256, Form::Wide256, 1, "AEGIS-256", "AEGIS256", "aegis-256");
-wire!(AEGIS_256X2, aegis::aegis256x2::Aegis256X2, Form::Wide256, 2, "AEGIS-256X2", "AEGIS256X2", "aegis-256x2");
-wire!(AEGIS_256X4, aegis::aegis256x4::Aegis256X4, Form::Wide256, 4, "AEGIS-256X4", "AEGIS256X4", "aegis-256x4");
+wire!(AEGIS_256, aegis::aegis256::Aegis256, Form::Wide256, 1, "AEGIS256", "aegis-256");
+wire!(AEGIS_256X2, aegis::aegis256x2::Aegis256X2, Form::Wide256, 2, "AEGIS256X2", "aegis-256x2");
+wire!(AEGIS_256X4, aegis::aegis256x4::Aegis256X4, Form::Wide256, 4, "AEGIS256X4", "aegis-256x4");
 
-wire!(AEGIS_128L, aegis::aegis128l::Aegis128L, Form::Long128, 1, "AEGIS-128L", "AEGIS128L", "aegis-128l");
-wire!(AEGIS_128X2, aegis::aegis128x2::Aegis128X2, Form::Long128, 2, "AEGIS-128X2", "AEGIS128X2", "aegis-128x2");
-wire!(AEGIS_128X4, aegis::aegis128x4::Aegis128X4, Form::Long128, 4, "AEGIS-128X4", "AEGIS128X4", "aegis-128x4");
+wire!(AEGIS_128L, aegis::aegis128l::Aegis128L, Form::Long128, 1, "AEGIS128L", "aegis-128l");
+wire!(AEGIS_128X2, aegis::aegis128x2::Aegis128X2, Form::Long128, 2, "AEGIS128X2", "aegis-128x2");
+wire!(AEGIS_128X4, aegis::aegis128x4::Aegis128X4, Form::Long128, 4, "AEGIS128X4", "aegis-128x4");
 
 #[derive(Debug, Clone)]
 pub struct AegisTiming {
@@ -260,7 +258,6 @@ pub struct AegisTiming {
 }
 
 impl AegisTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(engine: Aegis<'_>) -> Result<Self, SpecError> {
         let Aegis { form, spec } = engine;
         spec.check()?;
@@ -278,10 +275,6 @@ impl SchemeTiming for AegisTiming {
         self.width
     }
 
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
-    }
-
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         let mixed = at + 1 + self.form.first_updates() * self.round;
         let aad = shape.aad_bytes.div_ceil(self.width);
@@ -290,8 +283,6 @@ impl SchemeTiming for AegisTiming {
         self.dates = Dates { first_input, ..Dates::default() };
         self.next
     }
-
-    fn seed(&mut self, _: u64) {}
 
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let free = self.last.map_or(visible, |last| visible.max(last + 1));
@@ -307,8 +298,6 @@ impl SchemeTiming for AegisTiming {
         let limit = if waited > 0 || first > visible { Limit::Aes } else { Limit::Data };
         Burst { last, waits: Waits { aes: waited, ghash: 0 }, limit }
     }
-
-    fn turn(&mut self) {}
 
     fn end(&mut self) -> Dates {
         self.dates.tag = self.next + LAST_UPDATES * self.round + 1;

@@ -5,7 +5,6 @@ use crate::aead::bytes::Key;
 use crate::aead::stream::Pieces;
 use crate::gcm::message::SealOpen;
 
-/// A message in flight.
 #[derive(Debug)]
 pub struct AegisMessage {
     direction: SealOpen,
@@ -19,7 +18,6 @@ pub struct AegisMessage {
 }
 
 impl AegisMessage {
-    /// Mixes key and nonce into the state.
     pub fn new(form: Form, lanes: u32, key: &Key, nonce: &[u8], direction: SealOpen) -> Self {
         let (row, keystream, width) = (Vec::new(), Vec::new(), 16 * form.words() * lanes as usize);
         let (state, tag_bytes) = (State::mixed(form, lanes, key.raw(), nonce), key.format().tag_bytes() as usize);

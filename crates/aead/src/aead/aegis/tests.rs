@@ -1,19 +1,7 @@
 use super::datapath::Datapath;
 use super::*;
-use crate::aead::bytes::{Key, Scheme, WireFormat};
-use crate::aead::model::Clocked;
-use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
-
-const SCHEMES: [(Form, u32, Scheme); 6] = [
-    (Form::Wide256, 1, Scheme::Aegis256),
-    (Form::Wide256, 2, Scheme::Aegis256X2),
-    (Form::Wide256, 4, Scheme::Aegis256X4),
-    (Form::Long128, 1, Scheme::Aegis128L),
-    (Form::Long128, 2, Scheme::Aegis128X2),
-    (Form::Long128, 4, Scheme::Aegis128X4),
-];
 
 fn spec(lanes: u32, round: u64) -> AegisSpec {
     AegisSpec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }
@@ -23,34 +11,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_registers_give_the_bytes_of_the_crate_and_the_cycles_of_the_timing_model(
-        (form, lanes, scheme) in prop::sample::select(SCHEMES.to_vec()), round in 1..6_u64, seed in any::<u64>(), long in any::<bool>(),
-        messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
-    ) {
-        let tag_bytes = if long { 32 } else { 16 };
-        let spec = AegisSpec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
-        let format = WireFormat::new(scheme, tag_bytes);
-        let (mut timing, mut engine) = (AegisTiming::new(Aegis { form, spec: &spec }).unwrap(), Datapath::new(Aegis { form, spec: &spec }).unwrap());
-        for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
-            let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
-            let (key, nonce, aad, plain) = (of(0, form.key_bytes() as usize), of(1, form.key_bytes() as usize), of(2, aad), of(3, length));
-            let mut cipher = plain.clone();
-            let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
-            let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
-            let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
-            let start = engine.cycle();
-            let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
-            let Clocked { dates, taken, output: text, tag } = engine.message([&key, &nonce, &aad, &input], direction);
-            prop_assert_eq!(text, output);
-            prop_assert_eq!(tag, expected);
-            prop_assert_eq!(Dates { verdict: dates.tag + 1, ..dates }, timing.message(start, &shape));
-            prop_assert!(taken.windows(2).all(|pair| pair[1] - pair[0] == round));
-        }
-    }
-
-    #[test]
     fn throughput_tail_and_start_have_their_closed_forms(
-        (form, lanes, _) in prop::sample::select(SCHEMES.to_vec()), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
+        form in prop::sample::select(vec![Form::Wide256, Form::Long128]), lanes in prop::sample::select(vec![1, 2, 4]), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
     ) {
         let spec = spec(lanes, round);
         let engine = Aegis { form, spec: &spec };

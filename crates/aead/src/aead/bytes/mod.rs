@@ -25,24 +25,18 @@ use thiserror::Error;
 /// Why a key or a nonce is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BytesError {
-    /// A key of a length that the scheme does not have.
     #[error("a key of {0} bytes: {1} takes {words}", words = either(.2))]
     KeyBytes(usize, &'static str, &'static [usize]),
-    /// A nonce of another length than the scheme's.
     #[error("a nonce of {0} bytes: {1} takes {2}")]
     NonceBytes(usize, &'static str, usize),
-    /// A tag of a length that the scheme does not have.
     #[error("a tag of {0} bytes: {1} takes {words}", words = either(.2))]
     TagBytes(usize, &'static str, &'static [usize]),
-    /// Text or AAD beyond what the scheme allows.
     #[error("the message is longer than the scheme allows")]
     TooLong,
-    /// The tag is not the message's.
     #[error("the tag does not belong to this key, nonce, AAD and text")]
     Forged,
 }
 
-/// Lengths, in words.
 pub(crate) fn either(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
@@ -59,19 +53,15 @@ type InPieces = fn(&Key, &[u8], u64, SealOpen) -> Option<Box<dyn Pieces>>;
 /// Its functions are given keys and nonces of the scheme's lengths.
 #[derive(Debug)]
 pub struct Wire {
-    /// What the standard calls it.
-    pub name: &'static str,
     /// What files of vectors call it.
     pub listed: &'static str,
     pub engine: &'static str,
-    /// Bytes that a key may have.
     pub key_bytes: &'static [usize],
     pub nonce_bytes: usize,
     /// Bytes that a tag may have, the usual length first.
     pub tag_bytes: &'static [usize],
     pub(super) seal: Seal,
     pub(super) open: Open,
-    /// Starts one in pieces.
     pub(super) message: InPieces,
 }
 
@@ -79,7 +69,6 @@ pub struct Wire {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WireFormat {
     pub scheme: Scheme,
-    /// Bytes of one tag.
     pub one_tag: u64,
     /// How a message is cut for its tags; only AES-GCM has several.
     pub chains: ChainFormat,
@@ -184,7 +173,6 @@ pub(super) fn seal_in<C: AeadInOut + KeyInit>(key: &Key, nonce: &[u8], aad: &[u8
     Some(cipher.encrypt_inout_detached(&nonce, aad, text.into()).ok()?.to_vec())
 }
 
-/// Opens with a cipher of RustCrypto's.
 pub(super) fn open_in<C: AeadInOut + KeyInit>(
     key: &Key,
     nonce: &[u8],
@@ -197,7 +185,6 @@ pub(super) fn open_in<C: AeadInOut + KeyInit>(
 }
 
 impl Key {
-    /// Takes a key.
     pub fn new(format: impl Into<WireFormat>, key: &[u8]) -> Result<Self, BytesError> {
         let format = format.into();
         format.scheme.check_key(key)?;

@@ -181,7 +181,6 @@ impl Model for &ChaCha20Poly1305Spec {
 
 /// The bytes, by the crate `chacha20poly1305`.
 pub const WIRE: Wire = Wire {
-    name: "ChaCha20-Poly1305",
     listed: "CHACHA20-POLY1305",
     engine: "chacha20-poly1305",
     key_bytes: &[32],
@@ -200,14 +199,12 @@ pub struct ChaChaTiming {
     depth: u64,
     lanes: Lanes,
     poly1305: TimingModel,
-    /// When the message started.
     start: u64,
     text: Passing,
     aad: Extent,
 }
 
 impl ChaChaTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &ChaCha20Poly1305Spec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (UNIT * u64::from(spec.chacha.lanes), spec.chacha.keystream_blocks.into());
@@ -232,14 +229,6 @@ impl SchemeTiming for ChaChaTiming {
         at
     }
 
-    fn block_bytes(&self) -> u64 {
-        16
-    }
-
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
-    }
-
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         self.lanes.restart();
         let one_time_key = self.lanes.result(at);
@@ -252,26 +241,15 @@ impl SchemeTiming for ChaChaTiming {
         powers
     }
 
-    fn seed(&mut self, _: u64) {}
-
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let Self { lanes, poly1305, start, text, .. } = self;
         Burst::of(blocks, || text.take(visible, Some((&mut *lanes, *start)), poly1305))
     }
 
-    fn turn(&mut self) {}
-
     fn end(&mut self) -> Dates {
         absorb(&mut self.poly1305, 1);
         let tag = self.poly1305.known() + self.finish;
-        let text = self.text.extent();
-        Dates {
-            first_input: [self.aad.first, text.first].into_iter().flatten().min(),
-            first_text: text.first.map(|at| at + 1),
-            last_text: text.last.map(|at| at + 1),
-            tag,
-            verdict: tag + self.compare,
-        }
+        Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
 

@@ -55,9 +55,7 @@ impl Lanes {
 /// Where the authenticator sees the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hashing {
-    /// As it comes in.
     Input,
-    /// As it goes out.
     Output,
     Nowhere,
 }
@@ -70,7 +68,6 @@ pub struct Flow {
     pub unit: u64,
     /// Keystream blocks that may be ahead of the text.
     pub depth: u64,
-    /// What the authenticator sees.
     pub hashing: Hashing,
 }
 
@@ -97,7 +94,6 @@ pub struct Passing {
     extent: Extent,
 }
 
-/// A block that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
     pub at: u64,
@@ -107,13 +103,11 @@ pub struct Taken {
 }
 
 impl Passing {
-    /// Text that passes from cycle `from` on.
     pub fn new(flow: Flow, from: u64) -> Self {
         let (credits, hashed) = (VecDeque::new(), VecDeque::new());
         Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, extent: Extent::default() }
     }
 
-    /// When text passed so far.
     pub const fn extent(&self) -> Extent {
         self.extent
     }
@@ -172,22 +166,30 @@ pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Extent {
     extent
 }
 
-/// When what of a message happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dates {
     /// The first block of AAD or text was taken.
     pub first_input: Option<u64>,
     /// The first text block is at the output.
     pub first_text: Option<u64>,
-    /// The last one does.
     pub last_text: Option<u64>,
     /// The tag is valid: the one that is sent, or the one to compare with.
     pub tag: u64,
-    /// The verdict is valid.
     pub verdict: u64,
 }
 
 impl Dates {
+    /// Of a message whose AAD and text passed so.
+    pub fn of(aad: Extent, text: Extent, tag: u64, compare: u64) -> Self {
+        Self {
+            first_input: [aad.first, text.first].into_iter().flatten().min(),
+            first_text: text.first.map(|at| at + 1),
+            last_text: text.last.map(|at| at + 1),
+            tag,
+            verdict: tag + compare,
+        }
+    }
+
     /// The same of a message whose cycle 0 is `start`.
     pub fn counted_from(self, start: u64) -> Self {
         let at = |cycle: u64| start + cycle;
@@ -200,7 +202,6 @@ impl Dates {
         }
     }
 
-    /// Text and tag are both out.
     pub fn done(&self) -> u64 {
         self.tag.max(self.last_text.unwrap_or(0))
     }

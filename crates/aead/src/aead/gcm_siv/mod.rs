@@ -33,7 +33,7 @@ use super::model::{AfterSuccess, Hardware, Model};
 use super::scheme_timing::{Burst, SchemeTiming};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, aes_rounds, within};
 use crate::units::{Bytes, Cycles};
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use schemars::JsonSchema;
@@ -73,22 +73,13 @@ impl GcmSivSpec {
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("buffer", self.buffer.0, 16, 1 << 40)?;
         within("compare", self.compare.0, 0, LONGEST)?;
-        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
-            let excludes = "`polyval` with several tags per message, or for several messages at a time";
-            return Err(SpecError::Apart { what: "AES-GCM-SIV", excludes });
-        }
-        self.polyval.check()
+        self.polyval.check_polyval("AES-GCM-SIV")
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with so much room between the passes.
     pub fn four_lanes(buffer: Bytes) -> Self {
         let GcmSpec { key_bits, aes, ghash: polyval, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
-    }
-
-    /// Rounds of an AES block.
-    const fn rounds(&self) -> u32 {
-        if self.key_bits == 128 { 10 } else { 14 }
     }
 
     /// AES blocks that derive a message's keys: 4 or 6.
@@ -124,7 +115,7 @@ impl Model for &GcmSivSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        let (rounds, expansion) = (aes_rounds(self.key_bits), self.key_setup.0);
         Hardware::Lanes { aes, rounds, ghash, buffer: Some(self.buffer), expansion, narrow: None, control: None }
     }
 
@@ -143,7 +134,6 @@ impl Model for &GcmSivSpec {
 
 /// The bytes, by the crate `aes-gcm-siv`.
 pub const WIRE: Wire = Wire {
-    name: "AES-GCM-SIV",
     listed: "AES-GCM-SIV",
     engine: "gcm-siv",
     key_bytes: &[16, 32],
@@ -179,7 +169,6 @@ pub struct GcmSivTiming {
 }
 
 impl GcmSivTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let flow = Flow {
@@ -193,7 +182,7 @@ impl GcmSivTiming {
             compare: spec.compare.0,
             derivation: spec.derivation_blocks(),
             flow,
-            lanes: Lanes::new(&spec.aes, spec.rounds()),
+            lanes: Lanes::new(&spec.aes, aes_rounds(spec.key_bits)),
             polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
             direction: SealOpen::Open,
@@ -214,10 +203,6 @@ impl GcmSivTiming {
 impl SchemeTiming for GcmSivTiming {
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
-    }
-
-    fn block_bytes(&self) -> u64 {
-        16
     }
 
     fn passes_twice(&self, direction: SealOpen) -> bool {
@@ -263,12 +248,16 @@ impl SchemeTiming for GcmSivTiming {
 
     fn end(&mut self) -> Dates {
         let text = self.text.extent();
-        let (first_text, last_text) = (text.first.map(|at| at + 1), text.last.map(|at| at + 1));
-        let (first_input, tag) = match self.sealed {
-            Some((first, tag)) => (self.aad.first.or(first.first), tag),
-            None => ([self.aad.first, text.first].into_iter().flatten().min(), self.tag()),
-        };
-        Dates { first_input, first_text, last_text, tag, verdict: tag + self.compare }
+        match self.sealed {
+            Some((first, tag)) => {
+                let first_input = self.aad.first.or(first.first);
+                Dates { first_input, ..Dates::of(self.aad, text, tag, self.compare) }
+            }
+            None => {
+                let tag = self.tag();
+                Dates::of(self.aad, text, tag, self.compare)
+            }
+        }
     }
 }
 

@@ -1,30 +1,21 @@
 //! AES-GCM-SIV: RFC 8452, section 4.
 
-use crate::aead::stream::{Blocks, Pieces};
+use crate::aead::stream::{Keystream, Padded, Pieces};
 use crate::gcm::bulk::Key;
 use crate::gcm::message::SealOpen;
 use polyval::Polyval;
-use polyval::universal_hash::{KeyInit, UniversalHash};
+use polyval::universal_hash::KeyInit;
 
-/// A message in flight.
+#[derive(Debug)]
 pub struct GcmSivMessage {
     direction: SealOpen,
     key: Key,
     nonce: [u8; 12],
-    hash: Polyval,
-    blocks: Blocks,
+    hash: Padded<Polyval>,
     hashed: u64,
     /// To seal the tag that was made, to open the one that came.
     seed: [u8; 16],
-    /// Text bytes that were enciphered or deciphered, and the keystream block of the last one.
-    passed: u64,
-    keystream: [u8; 16],
-}
-
-impl std::fmt::Debug for GcmSivMessage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GcmSivMessage").field("passed", &self.passed).finish_non_exhaustive()
-    }
+    keystream: Keystream,
 }
 
 impl GcmSivMessage {
@@ -43,29 +34,16 @@ impl GcmSivMessage {
         };
         let derived: Vec<u8> = (0..blocks).flat_map(half).collect();
         let (h, own) = derived.split_at(16);
-        Some(Self {
-            direction,
-            key: Key::new(own).ok()?,
-            nonce,
-            hash: Polyval::new_from_slice(h).ok()?,
-            blocks: Blocks::default(),
-            hashed: 0,
-            seed: [0; 16],
-            passed: 0,
-            keystream: [0; 16],
-        })
+        let hash = Padded::new(Polyval::new_from_slice(h).ok()?);
+        let (key, keystream) = (Key::new(own).ok()?, Keystream::default());
+        Some(Self { direction, key, nonce, hash, hashed: 0, seed: [0; 16], keystream })
     }
 
     /// The tag of the plaintext so far.
     fn computed(&self) -> [u8; 16] {
-        let mut hash = self.hash.clone();
-        if let Some(last) = self.blocks.padded::<16>() {
-            hash.update(&[last.into()]);
-        }
         let mut length = [0; 16];
         length[8..].copy_from_slice(&(8 * self.hashed).to_le_bytes());
-        hash.update(&[length.into()]);
-        let mut sum: [u8; 16] = hash.finalize().into();
+        let mut sum = self.hash.value(Some(length));
         sum.iter_mut().zip(self.nonce).for_each(|(byte, nonce)| *byte ^= nonce);
         sum[15] &= 0x7f;
         self.key.encrypt_block(sum)
@@ -78,9 +56,8 @@ impl Pieces for GcmSivMessage {
     }
 
     fn absorb(&mut self, text: &[u8]) {
-        let Self { blocks, hash, hashed, .. } = self;
-        *hashed += text.len() as u64;
-        blocks.take(text, |block: [u8; 16]| hash.update(&[block.into()]));
+        self.hashed += text.len() as u64;
+        self.hash.take(text);
     }
 
     fn turn(&mut self) {
@@ -88,18 +65,14 @@ impl Pieces for GcmSivMessage {
     }
 
     fn update(&mut self, text: &mut [u8]) {
-        for byte in &mut *text {
-            let place = (self.passed % 16) as usize;
-            if place == 0 {
-                let first = u32::from_le_bytes([self.seed[0], self.seed[1], self.seed[2], self.seed[3]]);
-                let mut counter = self.seed;
-                counter[..4].copy_from_slice(&first.wrapping_add((self.passed / 16) as u32).to_le_bytes());
-                counter[15] |= 0x80;
-                self.keystream = self.key.encrypt_block(counter);
-            }
-            *byte ^= self.keystream[place];
-            self.passed += 1;
-        }
+        let Self { seed, key, keystream, .. } = self;
+        keystream.pass(text, |block| {
+            let first = u32::from_le_bytes([seed[0], seed[1], seed[2], seed[3]]);
+            let mut counter = *seed;
+            counter[..4].copy_from_slice(&first.wrapping_add(block as u32).to_le_bytes());
+            counter[15] |= 0x80;
+            key.encrypt_block(counter)
+        });
         if self.direction == SealOpen::Open {
             self.absorb(text);
         }

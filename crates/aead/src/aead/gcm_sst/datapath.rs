@@ -30,7 +30,6 @@ pub struct Datapath {
 }
 
 impl Datapath {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &GcmSstSpec) -> Result<Self, SpecError> {
         spec.check()?;
         Ok(Self { spec: spec.clone(), cycle: 0, message: None })
@@ -224,7 +223,6 @@ impl Message {
         }
     }
 
-    /// To the next cycle.
     fn clock(&mut self) {
         self.polyval.clock();
         let mut free = true;

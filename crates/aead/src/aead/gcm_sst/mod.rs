@@ -38,7 +38,7 @@ use super::stream::Pieces;
 use crate::gcm::counter::advanced;
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, GcmSpec, GhashSpec, LONGEST, SpecError, aes_rounds, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,26 +86,17 @@ impl GcmSstSpec {
             return Err(SpecError::SchemeKeyBits { bits: self.key_bits, takes: "GCM-SST takes 128 or 256" });
         }
         self.aes.check()?;
-        within("aes.start_interval", self.aes.start_interval.0, 0, self.aes.latency(self.rounds()) + 1)?;
+        within("aes.start_interval", self.aes.start_interval.0, 0, self.aes.latency(aes_rounds(self.key_bits)) + 1)?;
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         Scheme::GcmSst.check_spec_tag("GCM-SST", self.tag)?;
         within("compare", self.compare.0, 0, LONGEST)?;
-        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
-            let excludes = "`polyval` with several tags per message, or for several messages at a time";
-            return Err(SpecError::Apart { what: "GCM-SST", excludes });
-        }
-        self.polyval.check()
+        self.polyval.check_polyval("GCM-SST")
     }
 
     /// An engine for tests and benchmarks: lanes and multipliers of [`GcmSpec::four_lanes`], with tags of 12 bytes.
     pub fn four_lanes() -> Self {
         let GcmSpec { key_bits, aes, ghash: polyval, key_setup, compare, .. } = GcmSpec::four_lanes();
         Self { key_bits, aes, polyval, key_setup, tag: Bytes(12), compare }
-    }
-
-    /// Rounds of an AES block.
-    const fn rounds(&self) -> u32 {
-        if self.key_bits == 128 { 10 } else { 14 }
     }
 }
 
@@ -136,7 +127,7 @@ impl Model for &GcmSstSpec {
 
     fn hardware(&self) -> Hardware {
         let (aes, ghash) = (self.aes.clone(), self.polyval.clone());
-        let (rounds, expansion) = (self.rounds(), self.key_setup.0);
+        let (rounds, expansion) = (aes_rounds(self.key_bits), self.key_setup.0);
         Hardware::Lanes { aes, rounds, ghash, buffer: None, expansion, narrow: None, control: None }
     }
 
@@ -156,7 +147,6 @@ impl Model for &GcmSstSpec {
 
 /// The bytes: no crate offers them whole, so that both ends of a path have the same.
 pub const WIRE: Wire = Wire {
-    name: "GCM-SST",
     listed: "AES-GCM-SST",
     engine: "gcm-sst",
     key_bytes: &[16, 32],
@@ -195,7 +185,6 @@ pub struct GcmSstTiming {
 }
 
 impl GcmSstTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &GcmSstSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let (ports, depth) = (spec.aes.lanes.into(), spec.aes.keystream_blocks.into());
@@ -205,7 +194,7 @@ impl GcmSstTiming {
             compare: spec.compare.0,
             product: spec.polyval.multiplier().latency(),
             flow,
-            lanes: Lanes::new(&spec.aes, spec.rounds()),
+            lanes: Lanes::new(&spec.aes, aes_rounds(spec.key_bits)),
             polyval: TimingModel::of_family(&spec.polyval),
             start: 0,
             h2: 0,
@@ -220,14 +209,6 @@ impl GcmSstTiming {
 impl SchemeTiming for GcmSstTiming {
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
-    }
-
-    fn block_bytes(&self) -> u64 {
-        16
-    }
-
-    fn passes_twice(&self, _: SealOpen) -> bool {
-        false
     }
 
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
@@ -246,26 +227,15 @@ impl SchemeTiming for GcmSstTiming {
         powers
     }
 
-    fn seed(&mut self, _: u64) {}
-
     fn take(&mut self, visible: u64, blocks: u64) -> Burst {
         let Self { lanes, polyval, start, text, .. } = self;
         Burst::of(blocks, || text.take(visible, Some((&mut *lanes, *start)), polyval))
     }
 
-    fn turn(&mut self) {}
-
     fn end(&mut self) -> Dates {
         let known = self.empty.unwrap_or_else(|| self.polyval.known());
         let tag = (known.max(self.h2) + self.product).max(self.mask) + 1;
-        let text = self.text.extent();
-        Dates {
-            first_input: [self.aad.first, text.first].into_iter().flatten().min(),
-            first_text: text.first.map(|at| at + 1),
-            last_text: text.last.map(|at| at + 1),
-            tag,
-            verdict: tag + self.compare,
-        }
+        Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
 

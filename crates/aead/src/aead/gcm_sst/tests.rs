@@ -1,9 +1,6 @@
-use super::datapath::Datapath;
 use super::*;
-use crate::aead::arbitrary::any_sst;
 use crate::aead::bytes::{BytesError, Key, WireFormat};
-use crate::aead::model::Clocked;
-use crate::gcm::arbitrary::{multiplier, pattern};
+use crate::gcm::arbitrary::{multiplier, pipelined, serial};
 use proptest::prelude::*;
 
 /// Key, nonce, AAD and text by the first byte of each, from which they count, and their lengths; ciphertext; whole tag; bytes of the draft's tag.
@@ -54,41 +51,12 @@ fn the_bytes_are_the_drafts_and_a_shorter_tag_is_the_beginning_of_a_longer_one()
 
 /// Pipelined lanes with POLYVAL on one multiplier of latency L.
 fn plain(key_bits: u32, lanes: u32, registers: u32, latency: u64) -> GcmSstSpec {
-    let aes = AesSpec {
-        lanes,
-        rounds_in_hardware: 14,
-        registers_per_round: registers,
-        start_interval: Cycles(1),
-        keystream_blocks: 1024,
-    };
-    let polyval = GhashSpec::Serial { multiplier: multiplier(latency, 0, 128), first_block: None };
+    let (aes, polyval) = (pipelined(lanes, registers), serial(latency, 0));
     GcmSstSpec { key_bits, aes, polyval, key_setup: Cycles(3), tag: Bytes(12), compare: Cycles(1) }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_registers_give_the_bytes_of_the_crates_and_the_cycles_of_the_timing_model(
-        spec in any_sst(), seed in any::<u64>(),
-        messages in prop::collection::vec((0..90_usize, 0..700_usize, any::<bool>()), 1..4),
-    ) {
-        let format = WireFormat::new(Scheme::GcmSst, spec.tag.0);
-        let (mut timing, mut engine) = (GcmSstTiming::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
-        for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
-            let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
-            let (key, nonce, aad, plain) = (of(0, spec.key_bits as usize / 8), of(1, 12), of(2, aad), of(3, length));
-            let mut cipher = plain.clone();
-            let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
-            let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
-            let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
-            let start = engine.cycle();
-            let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
-            let Clocked { dates, output: text, tag, .. } = engine.message([&key, &nonce, &aad, &input], direction);
-            prop_assert_eq!((text, tag), (output, expected));
-            prop_assert_eq!(Dates { verdict: dates.tag + spec.compare.0, ..dates }, timing.message(start, &shape));
-        }
-    }
 
     #[test]
     fn a_message_has_its_closed_form(

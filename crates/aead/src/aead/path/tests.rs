@@ -1,14 +1,10 @@
 use super::*;
-use crate::aead::arbitrary::any_aead;
+use crate::aead::arbitrary::any_spec;
 use crate::aead::spec::{AeadSpec, EngineSpec};
-use crate::gcm::arbitrary::{any_engine, pattern};
+use crate::gcm::arbitrary::pattern;
 use crate::gcm::spec::{GcmSpec, GhashSpec};
 use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
-
-fn any_spec() -> impl Strategy<Value = EngineSpec> {
-    prop_oneof![any_engine().prop_map(EngineSpec::Gcm), any_aead().prop_map(EngineSpec::Other)]
-}
 
 proptest! {
     #[test]

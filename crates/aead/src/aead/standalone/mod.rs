@@ -31,20 +31,11 @@ pub enum StandaloneError {
     /// The scheme refuses key or message.
     #[error(transparent)]
     Bytes(#[from] BytesError),
-    /// A message does not fit between its passes.
     #[error("a message of {message} is sealed in two passes, and the buffer between them holds {buffer}")]
-    Buffer {
-        /// The message.
-        message: Bytes,
-        /// The room.
-        buffer: Bytes,
-    },
+    Buffer { message: Bytes, buffer: Bytes },
 }
 
 /// Runs an engine alone. Only the stages of AES-GCM are traced.
-///
-/// # Errors
-/// An engine that cannot be built or never ends, a message that it cannot take, or bytes that are not the scheme's.
 pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let (model, timing) = match spec {
         EngineSpec::Gcm(spec) => return Ok(gcm::run(spec, bench)?),

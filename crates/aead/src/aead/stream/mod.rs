@@ -14,6 +14,7 @@
 //! [`bytes`](super::bytes) has AES-GCM-SIV, AEGIS and ChaCha20-Poly1305 also from the crates that offer them whole. Those take a message at once and do not
 //! say which tag they expected; a machine's two ends have one each, so that every run holds one against the other.
 
+use polyval::universal_hash::{UniversalHash, consts::U16};
 use std::fmt::Debug;
 
 /// A message of a scheme in flight, without AAD.
@@ -65,34 +66,70 @@ impl Stream {
     }
 }
 
-/// Whole blocks out of pieces of any length.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Blocks {
+/// A hash of bytes that come in pieces of any length, in blocks of 16 of which the last is padded with zeroes.
+#[derive(Debug, Clone)]
+pub(super) struct Padded<H> {
+    hash: H,
+    /// Bytes of the block that is not complete.
     held: Vec<u8>,
 }
 
-impl Blocks {
-    /// Takes bytes; gives every block of `N` bytes that is complete.
-    pub(super) fn take<const N: usize>(&mut self, mut bytes: &[u8], mut block: impl FnMut([u8; N])) {
+impl<H: UniversalHash<BlockSize = U16> + Clone> Padded<H> {
+    pub(super) const fn new(hash: H) -> Self {
+        Self { hash, held: Vec::new() }
+    }
+
+    pub(super) fn take(&mut self, mut bytes: &[u8]) {
         if !self.held.is_empty() {
-            let (first, rest) = bytes.split_at(bytes.len().min(N - self.held.len()));
+            let (first, rest) = bytes.split_at(bytes.len().min(16 - self.held.len()));
             self.held.extend_from_slice(first);
             bytes = rest;
-            if let Ok(whole) = <[u8; N]>::try_from(&self.held[..]) {
-                block(whole);
-                self.held.clear();
+            if self.held.len() == 16 {
+                self.pad();
             }
         }
-        let (whole, rest) = bytes.as_chunks::<N>();
-        whole.iter().for_each(|bytes| block(*bytes));
+        let (whole, rest) = bytes.as_chunks::<16>();
+        whole.iter().for_each(|block| self.hash.update(&[(*block).into()]));
         self.held.extend_from_slice(rest);
     }
 
-    /// The last block, padded with zeroes, if one is not complete.
-    pub(super) fn padded<const N: usize>(&self) -> Option<[u8; N]> {
-        let mut block = [0; N];
-        block[..self.held.len()].copy_from_slice(&self.held);
-        (!self.held.is_empty()).then_some(block)
+    /// Ends what has come so far with a whole block.
+    pub(super) fn pad(&mut self) {
+        if !self.held.is_empty() {
+            let mut block = [0; 16];
+            block[..self.held.len()].copy_from_slice(&self.held);
+            self.hash.update(&[block.into()]);
+            self.held.clear();
+        }
+    }
+
+    /// The value over what has come, and a block behind it.
+    pub(super) fn value(&self, last: Option<[u8; 16]>) -> [u8; 16] {
+        let mut whole = self.clone();
+        whole.pad();
+        last.into_iter().for_each(|block| whole.hash.update(&[block.into()]));
+        whole.hash.finalize().into()
+    }
+}
+
+/// Keystream in blocks of 16 bytes, each made when its first byte is due.
+#[derive(Debug, Default)]
+pub(super) struct Keystream {
+    passed: u64,
+    block: [u8; 16],
+}
+
+impl Keystream {
+    /// Enciphers or deciphers the next bytes in place; `made` gives a block by its number.
+    pub(super) fn pass(&mut self, text: &mut [u8], made: impl Fn(u64) -> [u8; 16]) {
+        for byte in text {
+            let place = (self.passed % 16) as usize;
+            if place == 0 {
+                self.block = made(self.passed / 16);
+            }
+            *byte ^= self.block[place];
+            self.passed += 1;
+        }
     }
 }
 

@@ -1,14 +1,9 @@
 use super::*;
-use crate::aead::bytes::{BytesError, Key, Scheme, WireFormat};
+use crate::aead::arbitrary::{any_scheme, longest_key};
+use crate::aead::bytes::{Key, Scheme, WireFormat};
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
-
-const SCHEMES: [Scheme; Scheme::ALL.len()] = Scheme::ALL;
-
-fn longest_key(scheme: Scheme) -> usize {
-    scheme.wire().key_bytes.iter().copied().max().unwrap()
-}
 
 /// Text in pieces through a stream, as often as it passes.
 fn through(stream: &mut Stream, twice: bool, text: &mut [u8], piece: usize) {
@@ -24,7 +19,7 @@ proptest! {
 
     #[test]
     fn in_pieces_bytes_and_tags_are_those_of_the_crates(
-        scheme in prop::sample::select(SCHEMES.to_vec()), seed in any::<u64>(), short in any::<bool>(), long_tag in any::<bool>(),
+        scheme in any_scheme(), seed in any::<u64>(), short in any::<bool>(), long_tag in any::<bool>(),
         length in 0..2000_usize, piece in 1..300_usize,
     ) {
         let siv = scheme == Scheme::GcmSiv;
@@ -54,7 +49,7 @@ proptest! {
 
     #[test]
     fn what_was_changed_on_the_way_has_another_tag(
-        scheme in prop::sample::select(SCHEMES.to_vec()), seed in any::<u64>(), length in 1..300_usize,
+        scheme in any_scheme(), seed in any::<u64>(), length in 1..300_usize,
         place in any::<prop::sample::Index>(),
     ) {
         let key = Key::new(scheme, &pattern(seed, longest_key(scheme))).unwrap();
@@ -66,18 +61,5 @@ proptest! {
         stream.seed(&tag);
         stream.update(&mut text);
         prop_assert_ne!(stream.tag(), tag);
-    }
-}
-
-#[test]
-fn a_key_or_nonce_of_another_length_is_refused() {
-    for scheme in SCHEMES {
-        let start = |key: usize, nonce: usize| {
-            Key::new(scheme, &vec![0; key])?.begin(&vec![0; nonce], 0, SealOpen::Seal).map(|_| ())
-        };
-        let right = scheme.nonce_bytes();
-        assert_eq!(start(longest_key(scheme), right), Ok(()));
-        assert!(matches!(start(23, right), Err(BytesError::KeyBytes(23, ..))), "{scheme:?}");
-        assert!(matches!(start(longest_key(scheme), right - 1), Err(BytesError::NonceBytes(..))), "{scheme:?}");
     }
 }

@@ -77,7 +77,6 @@ pub struct AeadTiming {
 }
 
 impl AeadTiming {
-    /// An engine at rest in cycle 0.
     pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
         let engine = spec.timing()?;
         Ok(Self {

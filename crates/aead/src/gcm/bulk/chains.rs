@@ -73,31 +73,21 @@ pub struct Chains {
     format: ChainFormat,
     stream: Stream,
     /// By chain; that of `current` is in the stream.
-    hashes: Vec<Hash>,
+    hashes: Vec<Polyval>,
     current: usize,
     aad_padded: u64,
     crc: Option<TextCrc>,
 }
 
-#[derive(Clone)]
-struct Hash(Polyval);
-
-impl std::fmt::Debug for Hash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hash")
-    }
-}
-
 impl Chains {
-    /// Starts a message.
     pub fn new(format: ChainFormat, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let mut stream = Stream::new(key, iv, &[], direction)?;
         stream.aad_bytes = aad.len() as u64;
-        let mut hashes = vec![Hash(key.empty.clone()); format.chains as usize];
+        let mut hashes = vec![key.empty.clone(); format.chains as usize];
         for (index, chunk) in (0..).zip(aad.chunks(format.chunk as usize)) {
-            hash_padded(&mut hashes[format.chain(index * format.chunk).0].0, chunk);
+            hash_padded(&mut hashes[format.chain(index * format.chunk).0], chunk);
         }
-        stream.hash = hashes[0].0.clone();
+        stream.hash = hashes[0].clone();
         let (aad_padded, crc) =
             (aad.len().next_multiple_of(16) as u64, format.text_crc.then(|| TextCrc::new(direction)));
         Ok(Self { format, stream, hashes, current: 0, aad_padded, crc })
@@ -119,8 +109,8 @@ impl Chains {
             let (chain, left) = self.format.chain(self.aad_padded + self.stream.text_bytes);
             let (piece, rest) = text.split_at_mut(text.len().min(left as usize));
             if chain != self.current {
-                std::mem::swap(&mut self.stream.hash, &mut self.hashes[self.current].0);
-                std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
+                std::mem::swap(&mut self.stream.hash, &mut self.hashes[self.current]);
+                std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain]);
                 self.current = chain;
             }
             self.stream.update(key, piece);
@@ -133,7 +123,7 @@ impl Chains {
         let (partial, _) = self.format.chain(self.aad_padded + self.stream.text_bytes);
         let used = self.stream.text_bytes as usize % 16;
         let length = counter::length_block(self.stream.aad_bytes, self.stream.text_bytes);
-        (0..self.format.chains).zip(&self.hashes).map(move |(chain, Hash(hash))| {
+        (0..self.format.chains).zip(&self.hashes).map(move |(chain, hash)| {
             let mut hash = if chain as usize == self.current { self.stream.hash.clone() } else { hash.clone() };
             if chain as usize == partial {
                 hash_padded(&mut hash, &self.stream.partial[..used]);

@@ -1,12 +1,11 @@
 //! The bytes of AES-GCM, without cycles: what every modelled engine must give, at the host's full speed.
 //!
 //! A [`Key`] is expanded once and serves any number of messages. A [`Stream`] is one message in flight: it takes the text
-//! in pieces of any size and works in place; a [`Scattered`](scattered::Scattered) one takes them in any order, and
-//! [`Chains`](chains::Chains) have several tags. Any IV of at least one byte, any AAD, any length up to 2^36 - 32 bytes, tags
-//! cut to any length (NIST SP 800-38D).
+//! in pieces of any size and works in place; [parts](super::part::Part) of one are hashed in any order, and [`Chains`](chains::Chains)
+//! have several tags. Any IV of at least one byte, any AAD, any length up to 2^36 - 32 bytes, tags cut to any length (NIST SP
+//! 800-38D).
 
 pub mod chains;
-pub mod scattered;
 pub mod text_crc;
 
 use super::counter;
@@ -22,7 +21,6 @@ type Bytes16 = Block<Aes128>;
 /// Blocks that the widest backend of the `aes` crate enciphers at once; it takes a remainder block by block.
 const WIDE: usize = 64;
 
-/// The bytes in the opposite order.
 fn mirrored(mut block: [u8; 16]) -> Bytes16 {
     block.reverse();
     block.into()
@@ -41,16 +39,12 @@ pub const TAG_BYTES: [usize; 7] = [16, 15, 14, 13, 12, 8, 4];
 /// Why a key or an IV is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BulkError {
-    /// A key has 16, 24 or 32 bytes.
     #[error("a key of {0} bytes: AES takes 16, 24 or 32")]
     KeyBytes(usize),
-    /// An IV has at least one byte.
     #[error("an empty IV: GCM needs at least one byte")]
     EmptyIv,
-    /// A tag has one of [`TAG_BYTES`].
     #[error("a tag of {0} bytes: GCM takes 4, 8 or 12 to 16")]
     TagBytes(usize),
-    /// The tag is not the message's.
     #[error("the tag does not belong to this key, IV, AAD and text")]
     Forged,
 }
@@ -119,7 +113,6 @@ impl Key {
         blocks[0].into()
     }
 
-    /// J0 of an IV.
     pub fn j0(&self, iv: &[u8]) -> Result<[u8; 16], BulkError> {
         match <&[u8; 12]>::try_from(iv) {
             Ok(iv) => Ok(counter::j0_of_96_bits(iv)),
@@ -173,7 +166,6 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Starts a message.
     pub fn new(key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         Ok(Self::from_j0(key, key.j0(iv)?, aad, direction))
     }
@@ -186,7 +178,6 @@ impl Stream {
         Self { direction, hash, j0, aad_bytes, text_bytes: 0, keystream, partial }
     }
 
-    /// Text bytes taken so far.
     pub const fn text_bytes(&self) -> u64 {
         self.text_bytes
     }

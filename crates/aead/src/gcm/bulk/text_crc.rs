@@ -13,7 +13,6 @@
 
 use super::SealOpen;
 
-/// The CRC of a message in flight.
 #[derive(Debug, Clone)]
 pub struct TextCrc {
     direction: SealOpen,

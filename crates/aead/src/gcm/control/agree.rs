@@ -9,9 +9,6 @@ const fn apart(what: &'static str, excludes: &'static str) -> Result<(), SpecErr
 
 impl ControlSpec {
     /// Says whether an engine can be controlled so.
-    ///
-    /// # Errors
-    /// A figure out of range, or two statements that exclude each other.
     pub fn check(&self, engine: &GcmSpec) -> Result<(), SpecError> {
         within("control.passes", self.passes.into(), 0, 14)?;
         let latencies = [

@@ -52,7 +52,6 @@ impl Sources<'_> {
         Some(block_of(&message.aad, index))
     }
 
-    /// The next block of a message's ciphertext.
     fn ciphertext(&mut self, direction: SealOpen) -> Option<Element> {
         if !self.with_text {
             return self.output.as_mut()?.pop_front();
@@ -72,7 +71,6 @@ impl Sources<'_> {
 pub(super) struct Hasher {
     pub unit: GhashUnit,
     work: Work,
-    /// What has entered in this cycle.
     entered: Vec<Element>,
     /// Cycles that a serial unit stands idle after a product and, further, after one of AAD; those left; whether a product, one of AAD, is in progress.
     idle: u64,
@@ -88,7 +86,6 @@ impl Hasher {
         Self { unit, work: Work::Idle, entered: Vec::new(), idle, aad_idle, of_aad: false, idles: 0, works: false }
     }
 
-    /// To the next cycle.
     pub fn clock(&mut self) {
         self.works |= !self.entered.is_empty();
         self.entered.clear();

@@ -19,45 +19,27 @@ pub enum Purpose {
 pub enum Look {
     /// A block has entered an AES lane.
     Entered {
-        /// The lane.
         lane: usize,
-        /// What the block becomes.
         purpose: Purpose,
         /// The state after the first key addition.
         state: Element,
     },
     /// A round of AES has been worked.
     Round {
-        /// The lane.
         lane: usize,
-        /// What the block becomes.
         purpose: Purpose,
         /// The round, from 1.
         round: u32,
-        /// The state after it.
         state: Element,
     },
     /// A block is valid at the end of a lane.
-    Left {
-        /// The lane.
-        lane: usize,
-        /// What it is.
-        purpose: Purpose,
-        /// Its value.
-        block: Element,
-    },
+    Left { lane: usize, purpose: Purpose, block: Element },
     /// A block has entered a GHASH unit.
-    Hashed {
-        /// The unit.
-        unit: usize,
-        /// The block.
-        block: Element,
-    },
+    Hashed { unit: usize, block: Element },
     /// A product is valid.
     Product {
         /// The [index](crate::gcm::register) of its multiplier.
         index: usize,
-        /// The product.
         made: Made,
     },
 }

@@ -29,26 +29,16 @@ use thiserror::Error;
 /// Why the engine refuses a key or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EngineError {
-    /// The engine is built for another key size.
     #[error("a key of {got} bits in an engine for {expected}")]
-    KeyBits {
-        /// What the engine takes.
-        expected: u32,
-        /// What was given.
-        got: usize,
-    },
-    /// The round keys, or a lane and the multipliers for another key, are in use.
+    KeyBits { expected: u32, got: usize },
     #[error("a key may not be loaded while messages or another key's H and powers are in the engine")]
     InUse,
-    /// No key has been loaded.
     #[error("a message may not start before a key is loaded")]
     NoKey,
-    /// An IV has at least one byte.
     #[error("an empty IV: GCM needs at least one byte")]
     EmptyIv,
 }
 
-/// What happened in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// All that depends on the key is valid: messages may start.
@@ -195,7 +185,6 @@ impl Engine {
         self.cycle
     }
 
-    /// Whether no message is in the engine.
     pub fn idle(&self) -> bool {
         self.open.is_empty() && self.waiting.is_empty()
     }
@@ -253,7 +242,6 @@ impl Engine {
         self.clock(&mut |_, _| {});
     }
 
-    /// What happens in this cycle.
     fn work(&mut self, events: &mut Vec<(u64, Event)>) {
         self.advance_key(events);
         self.retire(events);

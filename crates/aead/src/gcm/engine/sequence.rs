@@ -27,7 +27,6 @@ pub(super) struct Sequence {
     phase: (Phase, u64),
     /// Whether a message has opened whose phases have not begun.
     pub(super) fresh: bool,
-    /// Cycle in which H entered its lane.
     pub(super) h_entered: u64,
     /// AAD in the registers before GHASH: cycles that a block has been in them, the block. Then the block that has come out.
     delayed: VecDeque<(u64, Element)>,
@@ -325,7 +324,6 @@ impl Engine {
         })
     }
 
-    /// The control of this engine.
     pub const fn control(&self) -> &ControlSpec {
         &self.control
     }

@@ -61,7 +61,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             multiplier: Multiplier::new(spec),
@@ -94,7 +93,6 @@ impl GhashUnit {
         self.powers.get(exponent.wrapping_sub(1) as usize).copied().unwrap_or_default()
     }
 
-    /// Opens the next group of the message.
     fn open_group(&mut self, first: bool) {
         self.group = self.left.min(self.size as u64);
         self.group_left = self.group;
@@ -199,7 +197,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     latency: u64,
@@ -213,12 +210,10 @@ pub struct TimingModel {
     state: Option<u64>,
     /// When the multiplier takes the next pair; also the cycle in which the message began.
     free: u64,
-    /// When the last product was issued.
     last: u64,
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub const fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
         Self {
             latency: spec.latency(),

@@ -49,7 +49,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         let (ways, multipliers) = (ways as usize, multipliers as usize);
         Self {
@@ -86,7 +85,6 @@ impl GhashUnit {
         }
     }
 
-    /// Closing multiplications of this message.
     fn closings(&self) -> u64 {
         match self.closing {
             Closing::LookAhead => 0,
@@ -192,7 +190,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     spec: MultiplierSpec,
@@ -210,7 +207,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

@@ -26,7 +26,6 @@ pub(super) fn unit(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::Gha
     sub_chains::GhashUnit::new(1, 1, ports, buffer, unit)
 }
 
-/// One unit's cycles.
 pub(super) fn timing(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::TimingModel {
     sub_chains::TimingModel::new(1, 1, ports, buffer, unit)
 }

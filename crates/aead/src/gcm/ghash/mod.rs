@@ -61,27 +61,18 @@ pub trait Datapath {
     fn products(&self, see: &mut dyn FnMut(usize, Made));
 }
 
-/// What [`GhashTiming::pass`] takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Taken<'a> {
     /// So many blocks in one cycle.
-    Row {
-        /// The cycle.
-        at: u64,
-        /// The blocks.
-        blocks: u64,
-    },
+    Row { at: u64, blocks: u64 },
     /// The last so many blocks' cycles again, for as many blocks that follow.
     Again {
-        /// The blocks.
         blocks: u64,
-        /// How often.
         times: u64,
         /// How much later each time.
         later: u64,
     },
     Burst {
-        /// A cycle.
         from: u64,
         /// By block: how long after that it is taken.
         cycles: &'a [u64],
@@ -176,7 +167,6 @@ pub trait GhashTiming {
 /// The families: each is a file with a `GhashUnit` and a `TimingModel`, and is named here once.
 macro_rules! families {
     ($($family:ident: $module:ident),* $(,)?) => {
-        /// The datapath of any family.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
         pub enum GhashUnit { $($family($module::GhashUnit)),* }

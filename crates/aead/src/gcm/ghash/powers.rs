@@ -33,7 +33,6 @@ impl Powers {
         self.issued = 1;
     }
 
-    /// Whether all powers are valid.
     pub fn ready(&self) -> bool {
         self.values.iter().all(Option::is_some)
     }
@@ -48,7 +47,6 @@ impl Powers {
         Some((power, operand(power.div_ceil(2))?, operand(power / 2)?))
     }
 
-    /// The next power has been issued.
     pub const fn issue(&mut self) {
         self.issued += 1;
     }

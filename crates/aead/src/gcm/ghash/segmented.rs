@@ -194,7 +194,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     ports: u64,
@@ -231,7 +230,6 @@ impl TimingModel {
         }
     }
 
-    /// The next block enters in cycle `at`.
     fn enter_one(&mut self, at: u64) {
         let (segment, unit, left) = self.next;
         let blocks = self.cut.blocks(segment);

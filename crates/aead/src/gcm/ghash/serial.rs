@@ -32,7 +32,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
         let (multiplier, accumulator) = (Multiplier::new(spec), Element::ZERO);
         Self { multiplier, h: None, accumulator, busy: false, left: 0, first_block, extra: 0 }
@@ -89,7 +88,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     latency: u64,
@@ -99,7 +97,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub const fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
         Self { latency: spec.latency(), next: 0, first_block, extra: 0 }
     }

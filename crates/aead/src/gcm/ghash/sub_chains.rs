@@ -63,12 +63,10 @@ impl Deal {
         self.before(self.data, chain) - self.before(self.start, chain) + self.end - self.data
     }
 
-    /// Chains that take part.
     const fn active(&self) -> u64 {
         if self.alone { 1 } else { self.chains }
     }
 
-    /// The chain of data block `block`.
     const fn chain(&self, block: u64) -> u64 {
         if self.alone { 0 } else { block / self.chunk % self.chains }
     }
@@ -185,7 +183,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     ports: u64,

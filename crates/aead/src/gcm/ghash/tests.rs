@@ -1,5 +1,5 @@
 use super::*;
-use crate::gcm::arbitrary::{any_ghash, any_multiplier, any_simple_ghash};
+use crate::gcm::arbitrary::{any_ghash, any_multiplier, any_simple_ghash, multiplier, pattern, serial};
 use crate::gcm::spec::Closing;
 use crate::units::Bytes;
 use proptest::prelude::*;
@@ -204,7 +204,6 @@ fn horner(h: Element, blocks: &[Element]) -> Element {
     blocks.iter().fold(Element::ZERO, |y, &x| (y ^ x).times(h))
 }
 
-/// What a message's values must be.
 fn expected(spec: &GhashSpec, h: Element, blocks: &[Element]) -> Vec<Element> {
     let GhashSpec::SubChains { chains, chunk, .. } = spec else { return vec![horner(h, blocks)] };
     let (length, data) = blocks.split_last().unwrap();
@@ -449,8 +448,7 @@ fn saturated(spec: &GhashSpec, count: u64) -> u64 {
 
 #[test]
 fn in_order_arrival_is_u_units_with_buffers_of_a_segment_and_one_unit_without() {
-    let unit =
-        Box::new(GhashSpec::Serial { multiplier: crate::gcm::arbitrary::multiplier(2, 2, 128), first_block: None });
+    let unit = Box::new(serial(2, 2));
     let cycles = |buffer| {
         let unit = unit.clone();
         saturated(&GhashSpec::Segmented { units: 4, segment: 1024, ports: 4, buffer, unit }, 1 << 20)
@@ -466,15 +464,15 @@ fn in_order_arrival_is_u_units_with_buffers_of_a_segment_and_one_unit_without() 
 #[test]
 fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base() {
     use aws_lc_rs::aead;
-    let key = crate::gcm::arbitrary::pattern(1, 32);
-    let mut text = crate::gcm::arbitrary::pattern(2, 16 << 20);
+    let key = pattern(1, 32);
+    let mut text = pattern(2, 16 << 20);
     let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());
     let nonce = aead::Nonce::assume_unique_for_key([4; 12]);
     let tag = sealer.seal_in_place_separate_tag(nonce, aead::Aad::empty(), &mut text).unwrap();
     let key = crate::gcm::bulk::Key::new(&key).unwrap();
     let length = crate::gcm::counter::length_block(0, 16 << 20);
     let block = |index: usize| text.chunks(16).nth(index).map_or(length, Element::from_partial);
-    let inner = GhashSpec::Aggregated { width: 2, groups: 2, multiplier: crate::gcm::arbitrary::multiplier(1, 1, 128) };
+    let inner = GhashSpec::Aggregated { width: 2, groups: 2, multiplier: multiplier(1, 1, 128) };
     let mut unit = segmented::GhashUnit::new(4, 1000, 8, 64, &inner);
     unit.load(key.h());
     while !unit.ready() {
@@ -511,7 +509,7 @@ fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base
 
 #[test]
 fn one_block_fewer_than_a_group_one_group_and_one_block_more() {
-    let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
+    let multiplier = multiplier(1, 1, 128);
     for (width, groups) in [(4_u32, 1_u32), (4, 2), (3, 3), (1, 4)] {
         let spec = GhashSpec::Aggregated { width, groups, multiplier: multiplier.clone() };
         let h = Element(0x1234_5678 << 64 | 77);

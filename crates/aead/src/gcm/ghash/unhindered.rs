@@ -16,7 +16,6 @@ use crate::gcm::spec::{Closing, GhashSpec, MultiplierSpec};
 /// Rows that are reported at once.
 const ROWS: u64 = 32;
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     pub(in crate::gcm) width: u64,

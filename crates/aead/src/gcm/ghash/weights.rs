@@ -31,7 +31,6 @@ pub(super) const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
     spec.latency() * (POSITION_BITS - 2 + segment.count_ones()) as u64
 }
 
-/// The registers of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
     multiplier: Multiplier<()>,
@@ -102,7 +101,6 @@ impl Table {
     }
 }
 
-/// The registers of one unit's weighting.
 #[derive(Debug, Clone)]
 pub(super) struct Weighting {
     multiplier: Multiplier<()>,

@@ -6,7 +6,6 @@ use super::{GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
 const BLOCK: u64 = 16;
 
 impl GhashSpec {
-    /// The multiplier that it is built of.
     pub const fn multiplier(&self) -> &MultiplierSpec {
         match self {
             Self::Serial { multiplier, .. }
@@ -121,8 +120,22 @@ impl GhashSpec {
         }
     }
 
+    /// Whether it hashes one message at a time, to one value.
+    pub const fn is_single(&self) -> bool {
+        !matches!(self, Self::MessageParallel { .. } | Self::SubChains { .. })
+    }
+
+    /// Says whether it can be the POLYVAL of a scheme.
+    pub fn check_polyval(&self, scheme: &'static str) -> Result<(), SpecError> {
+        if !self.is_single() {
+            let excludes = "`polyval` with several tags per message, or for several messages at a time";
+            return Err(SpecError::Apart { what: scheme, excludes });
+        }
+        self.check()
+    }
+
     fn check_inner(&self, unit: &Self) -> Result<(), SpecError> {
-        if matches!(unit, Self::Segmented { .. } | Self::MessageParallel { .. } | Self::SubChains { .. }) {
+        if matches!(unit, Self::Segmented { .. }) || !unit.is_single() {
             return Err(SpecError::Nested { outer: self.name(), inner: unit.name() });
         }
         unit.check()
@@ -141,11 +154,11 @@ fn check_buffer(ports: u32, buffer: u32) -> Result<(), SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gcm::arbitrary::multiplier;
+    use crate::gcm::arbitrary;
     use crate::units::Bytes;
 
     fn serial() -> Box<GhashSpec> {
-        Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None })
+        Box::new(arbitrary::serial(1, 1))
     }
 
     fn segmented(units: u32, segment: u32, ports: u32, buffer: u32, unit: Box<GhashSpec>) -> GhashSpec {
@@ -174,8 +187,7 @@ mod tests {
         assert!(reason(&sub_chains(2, 40, serial())).contains("blocks of 16 B"));
         let nested = message_parallel(2, Box::new(sub_chains(2, 64, serial())));
         assert!(reason(&nested).contains("`sub_chains`") && reason(&nested).contains("`message_parallel`"));
-        let inside = GhashSpec::Serial { multiplier: multiplier(0, 0, 128), first_block: None };
-        assert!(segmented(2, 64, 4, 8, Box::new(inside)).check().is_err());
+        assert!(segmented(2, 64, 4, 8, Box::new(arbitrary::serial(0, 0))).check().is_err());
     }
 
     #[test]

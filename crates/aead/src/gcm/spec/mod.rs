@@ -219,33 +219,20 @@ pub enum Closing {
 /// Why no engine can be built from a specification.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SpecError {
-    /// AES has three key sizes.
     #[error("key_bits is {0}: an AES key has 128, 192 or 256 bits")]
     KeyBits(u32),
-    /// A key size that another scheme than AES-GCM does not have.
     #[error("key_bits is {bits}: {takes}")]
-    SchemeKeyBits {
-        /// What it is.
-        bits: u32,
-        /// What the scheme takes.
-        takes: &'static str,
-    },
-    /// AEGIS is defined for some numbers of lanes only.
+    SchemeKeyBits { bits: u32, takes: &'static str },
     #[error("lanes is {0}: AEGIS-256 and AEGIS-128L have 1, their X2 has 2, their X4 has 4")]
     Lanes(u32),
-    /// A tag that another scheme than AES-GCM does not have.
     #[error("tag is {0} B: {1} has tags of {words} B", words = crate::aead::bytes::either(.2))]
     SchemeTag(u64, &'static str, &'static [usize]),
-    /// A count or a latency lies outside of what can be built.
     #[error("{field} is {value}: it must be from {low} to {high}")]
     Range {
         /// The field's path below the engine.
         field: &'static str,
-        /// What it is.
         value: u64,
-        /// The least it may be.
         low: u64,
-        /// The most it may be.
         high: u64,
     },
     /// A digit-serial multiplier cannot end before it has taken its last digit.
@@ -254,65 +241,35 @@ pub enum SpecError {
          declared to take {product}"
     )]
     DigitsOutlastProduct {
-        /// Bits per digit.
         digit_bits: u32,
         /// Cycles in which the operand is read.
         interval: u64,
         /// The product's declared latency in cycles.
         product: u64,
     },
-    /// What comes in at once must fit one unit's buffer.
     #[error("an input buffer of {buffer} blocks cannot take the {ports} blocks that may come in one cycle")]
-    BufferBelowPorts {
-        /// Blocks of the buffer.
-        buffer: u32,
-        /// Blocks per cycle.
-        ports: u32,
-    },
+    BufferBelowPorts { buffer: u32, ports: u32 },
     /// A tag must not outweigh what it stands for.
     #[error("a chunk of {chunk} B is shorter than the tag of {tag} B that authenticates it")]
-    ChunkBelowTag {
-        /// Bytes of the chunk.
-        chunk: u64,
-        /// Bytes of a tag.
-        tag: u64,
-    },
+    ChunkBelowTag { chunk: u64, tag: u64 },
     /// A block belongs to one chain.
     #[error("a chunk of {chunk} B is not made of blocks of {block} B")]
-    ChunkNotInBlocks {
-        /// Bytes of the chunk.
-        chunk: u64,
-        /// Bytes of a block.
-        block: u64,
-    },
-    /// Families of several units are not built of each other.
+    ChunkNotInBlocks { chunk: u64, block: u64 },
     #[error("`{outer}` is built of units that take a message by themselves, and `{inner}` is not one")]
-    Nested {
-        /// The family.
-        outer: &'static str,
-        /// What it was given as its unit.
-        inner: &'static str,
-    },
-    /// Karatsuba halves both operands, which a digit-serial multiplier does not have whole.
+    Nested { outer: &'static str, inner: &'static str },
     #[error("a multiplier that takes {digit_bits} bits per cycle has no whole operand to halve: karatsuba needs 128")]
-    KaratsubaByDigits {
-        /// Bits per digit.
-        digit_bits: u32,
-    },
-    /// Two statements exclude each other.
+    KaratsubaByDigits { digit_bits: u32 },
     #[error("{what} excludes {excludes}")]
-    Apart {
-        /// The one.
-        what: &'static str,
-        /// The other, and why.
-        excludes: &'static str,
-    },
-    /// A timing exists for free-running engines only.
+    Apart { what: &'static str, excludes: &'static str },
     #[error("an engine with a `control` of its own runs standalone: a machine's engine makes its keystream ahead")]
     Controlled,
 }
 
-/// Refuses a value outside of a range.
+/// Rounds of AES with a key of so many bits (FIPS 197).
+pub(crate) const fn aes_rounds(key_bits: u32) -> u32 {
+    key_bits / 32 + 6
+}
+
 pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(SpecError::Range { field, value, low, high }) }
 }
@@ -336,9 +293,7 @@ impl GcmSpec {
     /// AES rounds for this key size: 10, 12 or 14.
     pub const fn rounds(&self) -> Result<u32, SpecError> {
         match self.key_bits {
-            128 => Ok(10),
-            192 => Ok(12),
-            256 => Ok(14),
+            bits @ (128 | 192 | 256) => Ok(aes_rounds(bits)),
             other => Err(SpecError::KeyBits(other)),
         }
     }
@@ -411,9 +366,6 @@ impl MultiplierSpec {
     }
 
     /// Says whether such a multiplier can be built.
-    ///
-    /// # Errors
-    /// A latency of zero, a digit outside of 1 to 128 bits, or a product that ends before its operand is read.
     pub fn check(&self) -> Result<(), SpecError> {
         within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
         if let Structure::Karatsuba { levels } = self.structure {

@@ -20,7 +20,6 @@ use recorder::Recorder;
 use serde::{Serialize, Serializer};
 pub use software::{Parting, Software};
 
-/// A message by its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// The key: 16, 24 or 32 bytes.
@@ -28,21 +27,20 @@ pub struct Given<'a> {
     /// The IV: one byte or more.
     pub iv: &'a [u8],
     pub aad: &'a [u8],
-    /// The text that goes in.
     pub text: &'a [u8],
     pub direction: SealOpen,
 }
 
 crate::units::named! {
     /// A stage of a datapath.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Stage {
         /// H = E(K, 0).
+        #[default]
         H = "h",
         /// A power of H, by its exponent.
         Power = "power",
-        /// J0.
         J0 = "j0",
         /// A block that enters an AES lane.
         Counter = "counter",
@@ -70,7 +68,7 @@ crate::units::named! {
 }
 
 /// What a stage shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct StageValue {
     /// The first cycle in which it is valid; of what enters, the cycle in which it does.
     pub cycle: u64,
@@ -82,10 +80,8 @@ pub struct StageValue {
     /// The block, from 0: of text, AAD or IV.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// The AES lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<usize>,
-    /// The round of AES.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// The unit within the GHASH unit; of a mask, a GHASH value or a tag, its chain.
@@ -103,24 +99,12 @@ pub struct StageValue {
 }
 
 impl StageValue {
-    /// A block of text at the output.
     pub fn text_out(cycle: u64, block: u64, value: Vec<u8>) -> Self {
         Self { block: Some(block), ..Self::new(cycle, Stage::TextOut, value) }
     }
 
     fn new(cycle: u64, stage: Stage, value: impl Into<Vec<u8>>) -> Self {
-        Self {
-            cycle,
-            stage,
-            of: None,
-            block: None,
-            lane: None,
-            round: None,
-            unit: None,
-            index: None,
-            operands: None,
-            value: value.into(),
-        }
+        Self { cycle, stage, value: value.into(), ..Self::default() }
     }
 }
 
@@ -137,7 +121,6 @@ fn hex_pair<S: Serializer>(pair: &Option<[[u8; 16]; 2]>, serializer: S) -> Resul
 pub struct Recording {
     /// Its stages, in the order of their cycles.
     pub stages: Vec<StageValue>,
-    /// The text that came out.
     pub output: Vec<u8>,
     /// The tag; of several chains, each.
     pub tags: Vec<[u8; 16]>,
@@ -149,9 +132,6 @@ pub struct Recording {
 pub type Watch<'a> = &'a mut dyn FnMut(&mut Engine, &[StageValue]);
 
 /// Sends a message through the structural engine of a specification, and records its stages: of text and AAD the first `blocks` each.
-///
-/// # Errors
-/// An engine that cannot be built or never ends, or a key or an IV that it refuses.
 pub fn record(spec: &GcmSpec, given: &Given<'_>, blocks: u64, watch: Watch<'_>) -> Result<Recording, StandaloneError> {
     let mut engine = Engine::new(spec)?;
     engine.load_key(given.key)?;

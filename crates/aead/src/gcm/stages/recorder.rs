@@ -24,7 +24,6 @@ pub(super) struct Recorder<'a> {
     shown_until: u64,
     taken: u64,
     left: u64,
-    /// Blocks that have entered GHASH.
     hashed: u64,
     registers: Map<(&'static str, usize), u128>,
     j0: Option<[u8; 16]>,

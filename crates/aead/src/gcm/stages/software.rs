@@ -23,16 +23,12 @@ pub struct Software<'a> {
 /// A stage that shows something else than software.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parting<'a> {
-    /// What the engine shows.
     pub stage: &'a StageValue,
     pub expected: Vec<u8>,
 }
 
 impl<'a> Software<'a> {
     /// The message in software; an engine of `spec` may have several tags.
-    ///
-    /// # Errors
-    /// A key or an IV that AES-GCM does not have.
     pub fn new(spec: &GcmSpec, given: Given<'a>) -> Result<Self, BulkError> {
         let key = Key::new(given.key)?;
         let rounds = RoundKeys::expand(given.key).ok_or(BulkError::KeyBytes(given.key.len()))?;
@@ -44,7 +40,6 @@ impl<'a> Software<'a> {
         Ok(Self { given, key, rounds, j0, output, tags })
     }
 
-    /// The text that comes out.
     pub fn output(&self) -> &[u8] {
         &self.output
     }

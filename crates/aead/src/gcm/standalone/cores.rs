@@ -4,7 +4,7 @@
 //! A signal that is registered has the value of the cycle before; a strobe lasts a cycle.
 
 use super::*;
-use crate::gcm::arbitrary::multiplier;
+use crate::gcm::arbitrary::{multiplier, serial};
 use crate::gcm::control::{FirstCounter, Inputs, Keystream, Mask, PhaseSpec, Start};
 use crate::gcm::spec::{AesSpec, GhashSpec};
 use crate::units::Cycles;
@@ -322,7 +322,7 @@ fn a_streaming_core_whose_delay_line_is_longer_than_its_lane() {
             ..ControlSpec::default()
         };
         let mut spec = engine(aes_of(10), 1, control);
-        spec.ghash = GhashSpec::Serial { multiplier: multiplier(0, 1, 128), first_block: None };
+        spec.ghash = serial(0, 1);
         hold(&format!("stream, {more} more"), &spec, |aad, text| stream(more as usize, aad, text));
     }
 }

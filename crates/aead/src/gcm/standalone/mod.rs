@@ -42,12 +42,10 @@ pub enum StandaloneError {
     /// The engine gave another output or tag than the reference.
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    /// The engine stood still.
     #[error("message {message}: nothing happened for {cycles} cycles; this engine's control never lets it end")]
     Stuck {
         /// From 1.
         message: u32,
-        /// How long.
         cycles: u64,
     },
 }
@@ -68,9 +66,6 @@ pub struct Outcome {
 pub(super) const GIVE_UP_AFTER: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
 
 /// Runs an engine alone.
-///
-/// # Errors
-/// An engine that cannot be built or never ends, or one whose bytes are not AES-GCM's.
 pub fn run(spec: &GcmSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let key = bench.key(spec.key_bits);
     let mut engine = Engine::new(spec)?;
@@ -92,7 +87,6 @@ struct Bed {
     read: usize,
 }
 
-/// When things happened, in cycles.
 #[derive(Debug, Default)]
 struct Dates {
     first_input: Option<u64>,
@@ -177,7 +171,6 @@ impl Bed {
         Ok(MessageOutcome::new(dates.metrics(start, origin, bench.blocks), dates.tag, bytes))
     }
 
-    /// Steps until the tag is valid.
     fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), StandaloneError> {
         let (mut dates, mut text, mut further, mut quiet) = (Dates::default(), Vec::new(), Vec::new(), 0);
         loop {
@@ -205,7 +198,7 @@ impl Bed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gcm::arbitrary::{any_controlled_engine, any_engine};
+    use crate::gcm::arbitrary::{any_controlled_engine, any_direction};
     use proptest::prelude::*;
 
     fn bench(aad_blocks: u64, blocks: u64, direction: SealOpen, messages: u32) -> Bench {
@@ -213,8 +206,7 @@ mod tests {
     }
 
     fn any_bench() -> impl Strategy<Value = Bench> {
-        let direction = prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]);
-        (0..20_u64, 0..60_u64, direction, 1..4_u32)
+        (0..20_u64, 0..60_u64, any_direction(), 1..4_u32)
             .prop_map(|(aad, text, way, messages)| bench(aad, text, way, messages))
     }
 
@@ -226,17 +218,6 @@ mod tests {
             let outcome = run(&spec, &bench);
             prop_assert!(outcome.is_ok(), "{:?}", outcome.err());
         }
-
-        #[test]
-        fn the_four_parts_sum_up_to_the_total(spec in any_engine(), bench in any_bench()) {
-            for message in run(&spec, &bench).unwrap().messages {
-                let metrics = message.metrics;
-                let parts = [metrics.setup_cycles, metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles];
-                if bench.blocks > 0 {
-                    prop_assert_eq!(parts.into_iter().sum::<Option<i64>>(), metrics.total_cycles);
-                }
-            }
-        }
     }
 
     #[test]
@@ -245,14 +226,6 @@ mod tests {
         assert!(messages[0].metrics.total_cycles > messages[1].metrics.total_cycles);
         assert_eq!(messages[1].metrics, messages[2].metrics);
         assert_ne!(messages[1].iv, messages[2].iv);
-    }
-
-    #[test]
-    fn without_text_what_belongs_to_text_does_not_apply() {
-        let metrics = run(&GcmSpec::four_lanes(), &bench(1, 0, SealOpen::Seal, 1)).unwrap().messages[0].metrics;
-        assert!(metrics.setup_cycles.is_some() && metrics.total_cycles.is_some());
-        assert_eq!((metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles), (None, None, None));
-        assert_eq!(metrics.cycles_per_block, None);
     }
 
     #[test]

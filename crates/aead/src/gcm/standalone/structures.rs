@@ -2,9 +2,9 @@
 //! AAD and `n` of text. Each form gives the cycle of the last ciphertext block at GHASH and what follows it.
 
 use super::*;
-use crate::gcm::arbitrary::{any_controlled_engine, multiplier};
+use crate::gcm::arbitrary::{any_controlled_engine, serial};
 use crate::gcm::control::{FirstCounter, Inputs, Keystream, Mask, PhaseSpec, Start};
-use crate::gcm::spec::{AesSpec, GhashSpec};
+use crate::gcm::spec::AesSpec;
 use crate::units::Cycles;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn pipelined(ghash: u64, control: ControlSpec) -> GcmSpec {
         start_interval: Cycles(1),
         keystream_blocks: if control.keystream == Keystream::Ahead { 64 } else { 1 },
     };
-    let ghash = GhashSpec::Serial { multiplier: multiplier(ghash - 1, 1, 128), first_block: None };
+    let ghash = serial(ghash - 1, 1);
     let none = GcmSpec::four_lanes();
     GcmSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
 }
@@ -226,16 +226,6 @@ fn a_text_register_takes_a_block_before_its_keystream_and_without_an_output_regi
         assert!(taken <= 10, "{taken}");
         assert_eq!(run(true, true, n).total_cycles, Some(20 + n + 2));
         assert_eq!(run(true, false, n).total_cycles, Some(20 + n + 3));
-    }
-}
-
-#[test]
-fn a_delay_line_beyond_the_lane_moves_text_and_with_inputs_at_the_key_aad_by_its_length() {
-    for (a, n) in LENGTHS.into_iter().flat_map(|n| [(2, n), (9, n)]) {
-        for delay in [1, 4, 30] {
-            let spec = streaming(1, ControlSpec { delay: Cycles(delay), ..ControlSpec::default() });
-            assert_eq!(total(&spec, a, n), 3 + a + 10 + delay as i64 + (n - 1) + 2);
-        }
     }
 }
 

@@ -15,11 +15,9 @@ use std::collections::BTreeMap;
 pub struct Trace {
     /// H = E(K, 0).
     pub h: String,
-    /// J0.
     pub j0: String,
     /// E(K, J0).
     pub mask: String,
-    /// Text block by text block.
     pub blocks: Vec<BlockTrace>,
     /// The GHASH unit's accumulators, each time that one of them changed, as long as the traced blocks were in transit.
     pub accumulators: Vec<RegisterTrace>,
@@ -32,15 +30,12 @@ pub struct BlockTrace {
     pub counter: String,
     /// The AES state after round 0 (the first key addition) to the last round, which is the keystream.
     pub aes_rounds: Vec<String>,
-    /// The block that came in.
     pub input: String,
-    /// The block that went out.
     pub output: String,
     /// The standard's Y after this block: Horner's rule over AAD and ciphertext so far.
     pub y: String,
 }
 
-/// A register's new value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegisterTrace {
     /// The first cycle in which it shows it.
@@ -55,7 +50,6 @@ fn shown(element: Element) -> String {
     hex::encode(element.to_bytes())
 }
 
-/// Watches an engine and writes the trace.
 #[derive(Debug)]
 pub(super) struct Recorder {
     keys: Option<RoundKeys>,
@@ -108,7 +102,6 @@ impl Recorder {
         Ok(())
     }
 
-    /// Looks at the registers after a cycle.
     pub(super) fn look(&mut self, engine: &mut Engine) {
         let (Some(trace), Some(left)) = (&mut self.trace, &mut self.left) else { return };
         let (seen, cycle) = (&mut self.seen, engine.cycle());

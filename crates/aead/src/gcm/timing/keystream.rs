@@ -92,7 +92,6 @@ impl Keystream {
         self.blocks = text_blocks;
     }
 
-    /// When all masks are valid.
     pub(super) const fn mask(&self) -> u64 {
         self.last_mask + self.latency
     }

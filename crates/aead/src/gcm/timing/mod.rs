@@ -38,7 +38,6 @@ use keystream::Keystream;
 /// Blocks that any GHASH takes in a cycle, at most.
 const MOST_PORTS: u64 = 256;
 
-/// What a burst waited for last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limit {
     Aes,
@@ -57,16 +56,13 @@ pub struct Accepted {
     pub consumed: u64,
     /// Cycle in which the last output bytes of these blocks are valid at the output.
     pub out: u64,
-    /// What the burst waited for last.
     pub limit: Limit,
 }
 
 /// The end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// Cycle in which the tag is valid.
     pub tag: u64,
-    /// Cycle in which the verdict is valid.
     pub verdict: u64,
 }
 
@@ -84,7 +80,6 @@ pub struct Timing {
     key_setup: u64,
     compare: u64,
     keystream: Keystream,
-    /// The unit that works on the message.
     ghash: TimingModel,
     /// The others, and when each is free.
     others: Box<[(u64, TimingModel)]>,
@@ -198,7 +193,6 @@ impl Timing {
         self.start_blocks(at, before / 16, &Shape::new(0, text_bytes, direction), closes);
     }
 
-    /// Starts a message of any shape.
     pub fn start_shape(&mut self, at: u64, shape: &Shape) {
         self.start_blocks(at, 0, shape, true);
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::gcm::arbitrary::{any_engine, pattern};
+use crate::gcm::arbitrary::{any_direction, any_engine, pattern, serial};
 use crate::gcm::bulk;
 use crate::gcm::bulk::chains::{ChainFormat, Chains};
 use crate::gcm::engine::{Engine, Event};
@@ -20,9 +20,8 @@ fn any_message() -> impl Strategy<Value = Planned> {
     let iv = prop_oneof![4 => Just(12_u64), 1 => 1..60_u64];
     let text = prop_oneof![1 => Just(0_u64), 3 => 1..100_u64, 3 => 1..3000_u64];
     let burst = (prop_oneof![3 => Just(256_u32), 1 => 1..40_u32, 1 => 1..700_u32], prop_oneof![0..8_u64, 0..80_u64]);
-    let direction = prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]);
     let start_after = prop_oneof![0..10_u64, 0..400_u64];
-    (iv, 0..90_u64, text, direction, start_after, prop::collection::vec(burst, 1..12)).prop_map(
+    (iv, 0..90_u64, text, any_direction(), start_after, prop::collection::vec(burst, 1..12)).prop_map(
         |(iv_bytes, aad_bytes, text_bytes, direction, start_after, bursts)| Planned {
             shape: Shape { iv_bytes, aad_bytes, text_bytes, direction },
             start_after,
@@ -272,7 +271,7 @@ fn period(ghash: GhashSpec, direction: SealOpen) -> u64 {
 
 #[test]
 fn messages_on_different_units_go_side_by_side_as_far_as_the_buffers_hold_them() {
-    let serial = GhashSpec::Serial { multiplier: crate::gcm::arbitrary::multiplier(3, 1, 128), first_block: None };
+    let serial = serial(3, 1);
     let parallel = |units, buffer| {
         let unit = Box::new(serial.clone());
         GhashSpec::MessageParallel { units, ports: 4, buffer, unit }
@@ -291,9 +290,7 @@ fn messages_on_different_units_go_side_by_side_as_far_as_the_buffers_hold_them()
 
 #[test]
 fn a_slow_ghash_is_named_as_the_limit() {
-    let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
-    let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
-    let (mut timing, ready) = opened(&GcmSpec { ghash, ..GcmSpec::four_lanes() }, 16 * 200);
+    let (mut timing, ready) = opened(&GcmSpec { ghash: serial(1, 1), ..GcmSpec::four_lanes() }, 16 * 200);
     let accepted = timing.accept(ready + 50, 16 * 100);
     assert_eq!((accepted.consumed, accepted.limit), (ready + 50 + 2 * 99, Limit::Ghash));
 }
@@ -325,9 +322,7 @@ fn work_is_counted_once_and_up_to_the_cycle_asked_for() {
 #[test]
 fn a_part_ends_when_its_own_blocks_are_hashed_and_the_message_after_it_is_whole_again() {
     // One block per cycle of latency 4, taken in cycle t: known 4 cycles later.
-    let multiplier = crate::gcm::arbitrary::multiplier(3, 1, 128);
-    let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
-    let mut timing = Timing::new(&GcmSpec { ghash, ..GcmSpec::four_lanes() }).unwrap();
+    let mut timing = Timing::new(&GcmSpec { ghash: serial(3, 1), ..GcmSpec::four_lanes() }).unwrap();
     let ready = timing.load_key(0);
     timing.start_part(ready, 160, SealOpen::Open);
     let last = timing.accept(ready + 100, 160).consumed;

@@ -1,19 +1,12 @@
 use super::{
-    super::{Form, document::Document, text as plain_text},
+    super::{
+        Form,
+        tests::{json, printed},
+    },
     *,
 };
 use crate::wire::flit::{DLP_BYTES, FlitRepr, stream};
 use proptest::{prelude::*, sample::select};
-
-fn json(items: &[Item]) -> String {
-    items.iter().map(|item| serde_json::to_string(&Document::from(item)).unwrap() + "\n").collect()
-}
-
-fn printed(items: &[Item]) -> String {
-    let mut out = Vec::new();
-    items.iter().for_each(|item| plain_text::write(&mut out, item).unwrap());
-    String::from_utf8(out).unwrap()
-}
 
 fn codes(items: &[Item]) -> Vec<&str> {
     items.iter().flat_map(|item| &item.problems).map(|problem| problem.code.as_str()).collect()

@@ -18,11 +18,8 @@ use sealsim_units::excerpt;
 use std::{borrow::Cow, ops::RangeInclusive};
 use thiserror::Error;
 
-/// What is before the words.
 const MARKERS: [&str; 3] = ["TLP Header", "aer_tlp_header", LSPCI];
-/// What `lspci` writes.
 const LSPCI: &str = "HeaderLog";
-/// What marks a log in flit mode.
 const FLIT: &str = " (Flit)";
 /// What is before the word of a prefix on a line of its own.
 const PREFIX_LINE: &str = "TLP Prefix Header:";
@@ -151,7 +148,6 @@ fn take(line: &str, place: &str, heading: Option<&str>, logs: &mut Vec<Log>) -> 
     Ok(())
 }
 
-/// A line with a log in it.
 struct Split<'l> {
     marker: &'static str,
     before: &'l str,

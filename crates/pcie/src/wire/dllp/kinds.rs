@@ -4,7 +4,7 @@ use crate::wire::table::{
     Code::{Flag, Name, Scale},
     Field,
     Form::{Bytes, Decimal, Hex, Names},
-    Kind, always, own,
+    Kind, always, kind, own,
 };
 
 const TYPE: &[Field] = &[always("type", &[(0, 0, 8)]).code(Name).silent()];
@@ -26,16 +26,11 @@ const FEATURES: &[Field] = &[
 
 const CONTENT: &[Field] = &[own("content", &[(3, 0, 8), (2, 0, 8), (1, 0, 8)]).unless_zero().text("content", Bytes)];
 
-const fn kind(name: &'static str, first: u8, fields: &'static [&'static [Field]]) -> Kind {
-    Kind { name, first, mask: 0xff, fields }
-}
-
 /// A kind of flow control. The low three bits of its first byte are the virtual channel.
 const fn credits(name: &'static str, first: u8) -> Kind {
     Kind { mask: 0xf8, ..kind(name, first, &[TYPE, CREDITS]) }
 }
 
-/// All kinds of DLLP.
 pub static KINDS: [Kind; 18] = [
     kind("ACK", 0x00, &[TYPE, SEQUENCE]),
     kind("NAK", 0x10, &[TYPE, SEQUENCE]),

@@ -13,11 +13,10 @@ mod kinds;
 
 use super::{
     crc,
-    table::{Family, Field, FieldsError, Given, Kind, Words, union},
+    table::{FieldsError, Given, Kind, Words, family, union},
 };
 use crate::credit::{CreditClass, Scale};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 pub use kinds::KINDS;
 
@@ -34,14 +33,11 @@ mod field {
 /// The phase of flow control that a credit DLLP belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreditPhase {
-    /// InitFC1.
     Init1,
-    /// InitFC2.
     Init2,
     Update,
 }
 
-/// A DLLP as plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Given<DllpRepr>", into = "Given<DllpRepr>")]
 pub enum DllpRepr {
@@ -57,22 +53,17 @@ pub enum DllpRepr {
     },
     /// InitFC1, InitFC2 or UpdateFC.
     Credit {
-        /// Which of the three.
         phase: CreditPhase,
-        /// Pool.
         class: CreditClass,
         /// Virtual channel, 3 bits.
         virtual_channel: u8,
-        /// Scale of the header credits.
         header_scale: Scale,
         /// Header credits, 8 bits, in units of the scale.
         header: u8,
-        /// Scale of the data credits.
         data_scale: Scale,
         /// Data credits, 12 bits, in units of the scale.
         data: u16,
     },
-    /// Data Link Feature exchange.
     Feature {
         /// Supported features, 23 bits; bit 0 is scaled flow control.
         support: u32,
@@ -81,23 +72,18 @@ pub enum DllpRepr {
     },
     Power(PowerRequest),
     Vendor {
-        /// The bytes after the type.
         content: [u8; 3],
     },
     /// Nothing; the receiver drops it.
     Nop {
-        /// Any value.
         content: [u8; 3],
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PowerRequest {
-    /// PM_Enter_L1.
     EnterL1,
-    /// PM_Enter_L23.
     EnterL23,
-    /// PM_Active_State_Request_L1.
     ActiveStateRequestL1,
     RequestAck,
 }
@@ -129,29 +115,15 @@ const NAK: u8 = 0x10;
 const VENDOR: u8 = 0x30;
 const NOP: u8 = 0x31;
 
-/// Why bytes are no DLLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DllpError {
-    /// Neither four bytes nor six.
     #[error("a DLLP has 4 bytes, or 6 with its CRC; there are {have}")]
-    Size {
-        /// Bytes present.
-        have: usize,
-    },
+    Size { have: usize },
     /// The type is reserved; a receiver drops such a DLLP.
     #[error("DLLP type {code:02x} is reserved")]
-    ReservedType {
-        /// First byte.
-        code: u8,
-    },
-    /// The CRC-16 does not fit.
+    ReservedType { code: u8 },
     #[error("the CRC-16 of these four bytes is {}, the DLLP has {}", hex::encode(.expected), hex::encode(.found))]
-    Crc {
-        /// CRC of the four bytes.
-        expected: [u8; 2],
-        /// CRC as received.
-        found: [u8; 2],
-    },
+    Crc { expected: [u8; 2], found: [u8; 2] },
 }
 
 /// The bytes of a DLLP, with or without the CRC.
@@ -178,7 +150,6 @@ impl<'a> DllpView<'a> {
         self.bytes[field::CONTENT].iter().fold(0, |value, &byte| value << 8 | u32::from(byte))
     }
 
-    /// The four bytes that the CRC covers.
     pub fn covered(&self) -> [u8; 4] {
         let mut covered = [0; 4];
         covered.copy_from_slice(&self.bytes[..BYTES]);
@@ -250,7 +221,6 @@ impl DllpRepr {
         [code, a, b, c]
     }
 
-    /// The six bytes with the CRC.
     pub fn emit_with_crc(&self) -> [u8; 6] {
         let [a, b, c, d] = self.emit();
         let [e, f] = crc::dllp([a, b, c, d]);
@@ -273,12 +243,7 @@ impl DllpRepr {
     }
 }
 
-impl Family for DllpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
-        &FIELDS
-    }
-}
+family!(DllpRepr, union(&KINDS));
 
 impl From<DllpRepr> for Given<DllpRepr> {
     fn from(repr: DllpRepr) -> Self {

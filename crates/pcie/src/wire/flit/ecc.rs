@@ -27,7 +27,6 @@ static FIELD: Field = Field::new(POLYNOMIAL);
 /// What the code says of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// No byte is wrong.
     Good,
     /// One byte was wrong and is corrected.
     Corrected {

@@ -31,7 +31,6 @@ mod view;
 pub use repr::{DLP, Dlp, FlitRepr, ReplayCommand, Usage};
 pub use view::{FlitError, FlitView, Received, receive};
 
-/// Bytes of a flit.
 pub const BYTES: usize = 256;
 /// Bytes of its TLP area.
 pub const TLP_BYTES: usize = 236;

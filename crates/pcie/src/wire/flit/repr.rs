@@ -2,12 +2,11 @@
 
 use super::{BYTES, DLP_BYTES, FlitView, TLP_BYTES, crc, ecc, field};
 use crate::wire::table::{
-    Code, Family, Field, FieldsError,
+    Code, Field, FieldsError,
     Form::{Decimal, Names},
-    Given, Kind, Words, always, common, union,
+    Given, Kind, Words, always, common, family, union,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// The fields of the DLP, a row each. [`super::super::table`] says what follows from a row.
 pub static DLP: [Kind; 1] = [Kind { name: "DLP", first: 0, mask: 0, fields: &[FIELDS] }];
@@ -21,7 +20,6 @@ const FIELDS: &[Field] = &[
     common("dllp", &[(5, 0, 8), (4, 0, 8), (3, 0, 8), (2, 0, 8)]).code(Code::Hex).silent(),
 ];
 
-/// What a flit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
     /// 0: an IDLE flit, if its sequence number is 0, or a NOP flit. It has no TLPs.
@@ -50,7 +48,6 @@ impl Usage {
     }
 }
 
-/// What the sequence number means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayCommand {
     /// 0: it is that of this flit, or of the last payload flit before.
@@ -79,13 +76,11 @@ impl ReplayCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Given<Dlp>", into = "Given<Dlp>")]
 pub struct Dlp {
-    /// What the flit is for.
     pub usage: Usage,
     /// The flit before had TLPs, so that a receiver that lost it needs it again.
     pub prior_payload: bool,
     /// `dllp` is no DLLP but an optimised credit update or a marker.
     pub dllp_optimised: bool,
-    /// What the sequence number means.
     pub replay: ReplayCommand,
     /// Sequence number, 10 bits.
     pub sequence: u16,
@@ -129,12 +124,7 @@ impl Dlp {
     }
 }
 
-impl Family for Dlp {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&DLP));
-        &FIELDS
-    }
-}
+family!(Dlp, union(&DLP));
 
 impl From<Dlp> for Given<Dlp> {
     fn from(dlp: Dlp) -> Self {
@@ -155,7 +145,6 @@ impl TryFrom<Given<Self>> for Dlp {
 /// A flit as plain values: everything but CRC and ECC, which follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlitRepr {
-    /// The data link layer's part.
     pub dlp: Dlp,
     pub tlp: [u8; TLP_BYTES],
 }

@@ -18,7 +18,6 @@ use super::{
 pub enum Piece {
     /// NOP TLPs behind each other.
     Nop {
-        /// How many.
         count: usize,
         /// One of them has other bits set than zeros, which a receiver ignores.
         reserved_bits: bool,

@@ -2,32 +2,16 @@
 
 use super::{BYTES, DLP_BYTES, FlitRepr, TLP_BYTES, crc, ecc, field};
 
-/// Why bytes are no flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlitError {
-    /// Not 256 bytes.
     #[error("a flit has {BYTES} bytes, there are {have}")]
-    Size {
-        /// Bytes present.
-        have: usize,
-    },
-    /// A group with more wrong bytes than one.
+    Size { have: usize },
     #[error("the ECC finds more wrong bytes than it corrects, in group {group}")]
-    Ecc {
-        /// The first such group.
-        group: usize,
-    },
-    /// The CRC does not fit.
+    Ecc { group: usize },
     #[error("the CRC of this flit is {}, it has {}", hex::encode(.expected), hex::encode(.found))]
-    Crc {
-        /// CRC of the covered bytes.
-        expected: [u8; crc::BYTES],
-        /// CRC as received.
-        found: [u8; crc::BYTES],
-    },
+    Crc { expected: [u8; crc::BYTES], found: [u8; crc::BYTES] },
 }
 
-/// The bytes of a flit.
 #[derive(Debug, Clone, Copy)]
 pub struct FlitView<'a> {
     bytes: &'a [u8; BYTES],
@@ -49,22 +33,18 @@ impl<'a> FlitView<'a> {
         part(&self.bytes[field::TLP])
     }
 
-    /// The bytes of the data link layer.
     pub fn dlp(&self) -> [u8; DLP_BYTES] {
         part(&self.bytes[field::DLP])
     }
 
-    /// The CRC as received.
     pub fn crc(&self) -> [u8; crc::BYTES] {
         part(&self.bytes[field::CRC])
     }
 
-    /// The bytes of the ECC as received.
     pub fn ecc(&self) -> [u8; 6] {
         part(&self.bytes[field::ECC])
     }
 
-    /// Compares the CRC.
     pub fn check_crc(&self) -> Result<(), FlitError> {
         let (expected, found) = (crc::of(&self.bytes[..field::CRC.start]), self.crc());
         if found == expected { Ok(()) } else { Err(FlitError::Crc { expected, found }) }

@@ -18,79 +18,17 @@ use super::{
 
 pub use symbols::{SymbolError, Symbols, emit_symbols_dllp, emit_symbols_tlp, read_symbols};
 
-/// What is around a TLP on the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Envelope {
-    pub token: [u8; 4],
-    pub lcrc: [u8; 4],
-}
-
-impl Envelope {
-    /// Token and LCRC of a TLP in pieces: `header` with its prefixes, data, digest.
-    pub fn seal(sequence: u16, header: &[u8], payload: &[u8], digest: Option<[u8; 4]>) -> Self {
-        let dw = (header.len() + payload.len()) / 4 + usize::from(digest.is_some()) + 2;
-        let length = u16::try_from(dw).unwrap_or(token::MAX_LENGTH);
-        Self { token: Stp { length, sequence }.emit(), lcrc: crc::lcrc(sequence, header, payload, digest) }
-    }
-
-    /// The sequence number, if token and LCRC fit the TLP in pieces.
-    ///
-    /// # Errors
-    /// A framing error, or what is wrong with the TLP.
-    pub fn open(&self, header: &[u8], payload: &[u8], digest: Option<[u8; 4]>) -> Result<u16, ReceiveError> {
-        let Token::Stp(stp) = Token::decode(&self.token)? else {
-            return Err(ReceiveError::Framing(TokenError::Unknown { found: self.token[0], second: self.token[1] }));
-        };
-        let dw = (header.len() + payload.len()) / 4 + usize::from(digest.is_some()) + 2;
-        if usize::from(stp.length) != dw {
-            return Err(TlpFault::Length { token_dw: stp.length, header_dw: dw }.into());
-        }
-        match crc::lcrc(stp.sequence, header, payload, digest) {
-            expected if expected == self.lcrc => Ok(stp.sequence),
-            expected => Err(TlpFault::Lcrc { expected, found: self.lcrc }.into()),
-        }
-    }
-}
-
-/// Why a receiver refuses a TLP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiveError {
-    /// The token is broken: Recovery.
-    #[error(transparent)]
-    Framing(#[from] TokenError),
-    /// The TLP is broken: Nak.
-    #[error(transparent)]
-    Tlp(#[from] TlpFault),
-}
-
 /// What is wrong with a framed TLP at the link layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpFault {
-    /// The LCRC does not fit.
     #[error("the LCRC of this TLP is {}, the frame has {}", hex::encode(.expected), hex::encode(.found))]
-    Lcrc {
-        /// LCRC of the TLP.
-        expected: [u8; 4],
-        /// LCRC as received.
-        found: [u8; 4],
-    },
-    /// The LCRC is inverted, but no EDB follows.
+    Lcrc { expected: [u8; 4], found: [u8; 4] },
     #[error("the LCRC is inverted as in a nullified TLP, but no EDB follows")]
     NullifiedWithoutEdb,
-    /// EDB follows, but the LCRC is not inverted.
     #[error("EDB follows, but the LCRC {} is not inverted", hex::encode(.found))]
-    EdbWithoutInversion {
-        /// LCRC as received.
-        found: [u8; 4],
-    },
-    /// Token and header disagree about the length.
+    EdbWithoutInversion { found: [u8; 4] },
     #[error("the token frames a TLP of {token_dw} DW with token and LCRC, its header makes {header_dw} DW")]
-    Length {
-        /// DW by the token.
-        token_dw: u16,
-        /// DW by the header, with token and LCRC.
-        header_dw: usize,
-    },
+    Length { token_dw: u16, header_dw: usize },
 }
 
 /// A TLP in its frame. The token was good; whether the rest is, [`Self::fault`] says.
@@ -135,7 +73,6 @@ pub enum Framed<'a> {
     /// A DLLP: four bytes and the CRC as received.
     Dllp(&'a [u8; 6]),
     Idle {
-        /// Bytes in a row.
         bytes: usize,
     },
     /// End of the data stream: an ordered set follows.
@@ -148,19 +85,10 @@ pub enum FramingError {
     /// No token where one is due.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// EDB that ends no TLP.
     #[error("EDB does not follow a TLP")]
     StrayEdb,
-    /// The frame is longer than what is there.
     #[error("the {what} is cut off: its frame has {need} bytes, there are {have}")]
-    Truncated {
-        /// TLP or DLLP.
-        what: &'static str,
-        /// Bytes of the frame.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
+    Truncated { what: &'static str, need: usize, have: usize },
 }
 
 /// Reads what is at the start of a gen3 to gen5 stream, and says how many bytes it takes: at least one.
@@ -192,14 +120,15 @@ fn read_tlp(stream: &[u8], stp: Stp) -> Result<(Framed<'_>, usize), FramingError
 
 /// Appends the gen3 to gen5 frame of a whole TLP; a nullified one with the inverted LCRC and EDB.
 pub fn emit_tlp(stream: &mut Vec<u8>, sequence: u16, tlp: &[u8], nullified: bool) {
-    let envelope = Envelope::seal(sequence, tlp, &[], None);
-    stream.extend(envelope.token);
+    let length = u16::try_from(tlp.len() / 4 + 2).unwrap_or(token::MAX_LENGTH);
+    let lcrc = crc::lcrc(sequence, tlp, &[], None);
+    stream.extend(Stp { length, sequence }.emit());
     stream.extend(tlp);
     if nullified {
-        stream.extend(crc::inverted(envelope.lcrc));
+        stream.extend(crc::inverted(lcrc));
         stream.extend(token::EDB);
     } else {
-        stream.extend(envelope.lcrc);
+        stream.extend(lcrc);
     }
 }
 
@@ -257,18 +186,6 @@ mod tests {
         let Ok((Framed::Tlp(framed), _)) = read(&stream) else { panic!("no TLP") };
         assert_eq!(framed.fault(), None);
         assert_eq!(framed.length_fault(), Some(TlpFault::Length { token_dw: 8, header_dw: 9 }));
-    }
-
-    #[test]
-    fn an_envelope_opens_only_around_its_own_tlp() {
-        let (header, payload) = ([0x60, 0, 0, 1, 0, 0, 0, 0x0f, 0, 0, 0, 1, 0, 0, 0, 0], [1, 2, 3, 4]);
-        let envelope = Envelope::seal(4095, &header, &payload, None);
-        assert_eq!(envelope.open(&header, &payload, None), Ok(4095));
-        assert!(matches!(envelope.open(&header, &[1, 2, 3, 5], None), Err(ReceiveError::Tlp(TlpFault::Lcrc { .. }))));
-        assert!(matches!(envelope.open(&header, &[], None), Err(ReceiveError::Tlp(TlpFault::Length { .. }))));
-        let mut broken = envelope;
-        broken.token[1] ^= 0x80;
-        assert!(matches!(broken.open(&header, &payload, None), Err(ReceiveError::Framing(_))));
     }
 
     proptest! {

@@ -21,34 +21,14 @@ pub enum Symbols<'a> {
 /// Why a stream of gen1 or gen2 bytes cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolError {
-    /// Neither STP nor SDP.
     #[error("a frame starts with fb (STP) or 5c (SDP), not {found:02x}")]
-    NoStart {
-        /// The byte found.
-        found: u8,
-    },
-    /// The frame is longer than what is there.
+    NoStart { found: u8 },
     #[error("the frame is cut off: it has {need} bytes, there are {have}")]
-    Truncated {
-        /// Bytes of the frame.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// Where the frame must end stands something else.
+    Truncated { need: usize, have: usize },
     #[error("byte {at} of the frame must be fd (END) or fe (EDB), not {found:02x}")]
-    NoEnd {
-        /// Position in the frame.
-        at: usize,
-        /// The byte found.
-        found: u8,
-    },
-    /// The sequence number has more than 12 bits.
+    NoEnd { at: usize, found: u8 },
     #[error("the four bits before the sequence number must be 0, the frame has {found:04x}")]
-    Sequence {
-        /// Both bytes.
-        found: u16,
-    },
+    Sequence { found: u16 },
     /// The header cannot be read, and with it the end of the frame.
     #[error(transparent)]
     Tlp(#[from] crate::wire::tlp::TlpError),

@@ -59,7 +59,6 @@ impl SubStream {
     /// All of them, by number.
     pub const ALL: [Self; 3] = [Self::Posted, Self::NonPosted, Self::Completion];
 
-    /// The number in the prefix.
     pub const fn number(self) -> u8 {
         self as u8
     }
@@ -68,22 +67,18 @@ impl SubStream {
 /// Why four bytes are no IDE prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// Not four bytes that begin with 92.
     #[error("an IDE prefix has 4 bytes, the first {FIRST_BYTE:02x}")]
     NoPrefix,
-    /// A sub-stream that has no meaning.
     #[error("sub-stream {0} is reserved")]
     ReservedSubStream(u8),
 }
 
-/// An IDE prefix in a byte slice.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixView<'a> {
     bytes: &'a [u8; PREFIX_BYTES],
 }
 
 impl<'a> PrefixView<'a> {
-    /// A view of four bytes.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, PrefixError> {
         let bytes = bytes.try_into().map_err(|_| PrefixError::NoPrefix)?;
         let view = Self { bytes };
@@ -108,12 +103,10 @@ impl<'a> PrefixView<'a> {
         self.bytes[field::FLAGS] >> field::SUB_STREAM_SHIFT & 7
     }
 
-    /// Whether a MAC ends the TLP.
     pub const fn mac(&self) -> bool {
         self.flag(field::MAC)
     }
 
-    /// Whether a PCRC is before the MAC.
     pub const fn pcrc(&self) -> bool {
         self.flag(field::PCRC)
     }
@@ -124,7 +117,6 @@ impl<'a> PrefixView<'a> {
     }
 }
 
-/// An IDE prefix as plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixRepr {
     /// Posted TLPs sent since the last one of this sub-stream; 0 in posted ones.
@@ -157,21 +149,12 @@ impl PrefixRepr {
         })
     }
 
-    /// The four bytes of the prefix.
     pub const fn emit(&self) -> [u8; PREFIX_BYTES] {
-        let mut flags = self.sub_stream.number() << field::SUB_STREAM_SHIFT;
-        if self.pcrc {
-            flags |= field::PCRC;
-        }
-        if self.mac {
-            flags |= field::MAC;
-        }
-        if self.key_set {
-            flags |= field::KEY_SET;
-        }
-        if self.trusted {
-            flags |= field::TRUSTED;
-        }
+        let flags = (self.sub_stream.number() << field::SUB_STREAM_SHIFT)
+            | (self.pcrc as u8 * field::PCRC)
+            | (self.mac as u8 * field::MAC)
+            | (self.key_set as u8 * field::KEY_SET)
+            | (self.trusted as u8 * field::TRUSTED);
         let mut bytes = [0; PREFIX_BYTES];
         bytes[field::FIRST] = FIRST_BYTE;
         bytes[field::POSTED_SENT] = self.posted_sent;

@@ -9,98 +9,52 @@ use serde::{
 };
 use std::{fmt, marker::PhantomData};
 
-/// The value of a field in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     Number(u64),
     Text(String),
     Flag(bool),
-    /// A scale of credits.
     Scale(Scale),
 }
 
 /// What JSON says of a packet: fields of a family by name, before it is known whether they fit together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Given<F> {
     values: Vec<(&'static str, Value)>,
     family: PhantomData<F>,
 }
 
-/// Why fields are no packet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FieldsError {
     /// There is no such kind.
     #[error("{0}")]
     Kind(String),
-    /// A field that this kind has is not there.
     #[error("{who} needs the field `{field}`")]
     Missing {
         /// The packet, as a sentence has it.
         who: String,
-        /// Its name in JSON.
         field: &'static str,
     },
-    /// A field that this kind does not have is there.
     #[error("{name} has no field `{field}`; beside {beside} it has {}", list(.own))]
     Surplus {
         /// The kind, for example `MWr64`.
         name: String,
-        /// Its name in JSON.
         field: &'static str,
         /// The fields that every packet has, as a sentence has them.
         beside: &'static str,
-        /// The fields that the kind has beside those of every packet.
         own: Vec<&'static str>,
     },
-    /// A value is out of its range.
     #[error("`{field}` is {value}, but must lie in {low}..={high}")]
-    Range {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// Least value.
-        low: u64,
-        /// Greatest value.
-        high: u64,
-    },
-    /// A value does not fit its bits.
+    Range { field: &'static str, value: u64, low: u64, high: u64 },
     #[error("`{field}` is {value}, which does not fit its {bits} bits")]
-    Width {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// Its width.
-        bits: u32,
-    },
-    /// A value whose low two bits are set, but not sent.
+    Width { field: &'static str, value: u64, bits: u32 },
     #[error("`{field}` is {value:#x}, but must be a multiple of 4: bytes are chosen by first_be and last_be")]
-    Unaligned {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-    },
-    /// A hint without the flag.
+    Unaligned { field: &'static str, value: u64 },
     #[error("`{field}` is {value}, but a hint needs `{flag}` 1")]
-    HintWithoutFlag {
-        /// Its name in JSON.
-        field: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// The flag.
-        flag: &'static str,
-    },
-    /// Bytes that are no hex of their length.
+    HintWithoutFlag { field: &'static str, value: u64, flag: &'static str },
     #[error("`{field}` must be {digits} hexadecimal digits")]
-    Hexadecimal {
-        /// Its name in JSON.
-        field: &'static str,
-        /// How many digits.
-        digits: u32,
-    },
+    Hexadecimal { field: &'static str, digits: u32 },
 }
 
 fn list(own: &[&str]) -> String {
@@ -146,6 +100,13 @@ impl Field {
     }
 }
 
+impl<F> Given<F> {
+    /// The same, of whatever family.
+    pub fn of_any(self) -> Given<()> {
+        Given { values: self.values, family: PhantomData }
+    }
+}
+
 impl<F: Family> Given<F> {
     /// The number that a field is given as, or 0.
     pub(in crate::wire) fn number(&self, name: &str) -> u64 {
@@ -167,7 +128,6 @@ impl<F: Family> Given<F> {
         self.values.iter().find(|value| value.0 == name).map(|value| &value.1)
     }
 
-    /// Whether a field is given.
     pub(in crate::wire) fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
@@ -213,7 +173,6 @@ impl<F: Family> Given<F> {
         Ok(())
     }
 
-    /// The fields of a packet.
     pub(in crate::wire) fn of(kind: &Kind, bytes: &[u8]) -> Self {
         let value = |field: &Field| {
             let number = kind.get(bytes, field.name).unwrap_or_default();

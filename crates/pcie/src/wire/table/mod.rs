@@ -20,7 +20,6 @@ pub enum Code {
     Plain,
     /// Their value, but 0 stands for this one.
     ZeroIs(u64),
-    /// Their value times 4.
     Times4,
     /// Bytes, which JSON has as hexadecimal digits.
     Hex,
@@ -28,7 +27,6 @@ pub enum Code {
     With(&'static str),
     /// The kind, which JSON has by its name.
     Name,
-    /// A scale of credits.
     Scale,
     Flag,
 }
@@ -73,35 +71,35 @@ pub enum Form {
     Named(&'static [(u8, &'static str)]),
 }
 
-/// A field of a packet.
 #[derive(Debug)]
 pub struct Field {
     /// Its name in JSON, and for faults.
     pub name: &'static str,
     pub runs: &'static [Run],
     pub code: Code,
-    /// When JSON must have it.
     pub due: Due,
     /// A flag without which it is not there.
     pub within: Option<&'static str>,
     /// What text calls it. Neighbours of one label share a line.
     pub label: &'static str,
-    /// How text shows it.
     pub form: Form,
     /// Where it stands in text: lower ones first, equal ones in order.
     pub rank: u8,
 }
 
-/// A kind of packet.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is called.
     pub name: &'static str,
     pub first: u8,
     /// Which bits of the first byte tell the kind.
     pub mask: u8,
     /// Its fields, by groups that kinds share.
     pub fields: &'static [&'static [Field]],
+}
+
+/// A kind that the whole first byte tells.
+pub(super) const fn kind(name: &'static str, first: u8, fields: &'static [&'static [Field]]) -> Kind {
+    Kind { name, first, mask: 0xff, fields }
 }
 
 /// A field that every packet of the family must have.
@@ -161,7 +159,6 @@ impl Field {
         Self { form: Form::Names(&[]), ..self }
     }
 
-    /// How text shows it.
     pub(super) const fn text(self, label: &'static str, form: Form) -> Self {
         Self { label, form, ..self }
     }
@@ -297,7 +294,6 @@ impl Kind {
         said.for_each(|field| field.put_raw(to, field.raw(from)));
     }
 
-    /// Labels and values, as text has them.
     pub fn rows(&self, bytes: &[u8]) -> Vec<(&'static str, String)> {
         let mut fields: Vec<_> = self.fields().filter(|field| self.means(field, bytes)).collect();
         fields.sort_by_key(|field| field.rank);
@@ -313,11 +309,74 @@ impl Kind {
     }
 }
 
+/// What TLPs of either mode have that are kept by their kind and their bytes.
+macro_rules! by_fields {
+    ($packet:ident) => {
+        impl PartialEq for $packet {
+            fn eq(&self, other: &Self) -> bool {
+                self.bytes == other.bytes
+            }
+        }
+
+        impl Eq for $packet {}
+
+        impl $packet {
+            /// Sets fields, cut to their width. One that this kind does not have changes nothing.
+            pub fn with(mut self, values: &[(&str, u64)]) -> Self {
+                for (name, value) in values {
+                    self.kind.put(&mut self.bytes, name, *value);
+                }
+                self
+            }
+
+            /// The value of a field by its name; none if this kind does not have it, or this TLP does not have what it is in.
+            pub fn get(&self, name: &str) -> Option<u64> {
+                self.kind.get(&self.bytes, name)
+            }
+
+            /// The value of a field, 0 where it is not there.
+            pub fn value(&self, name: &str) -> u64 {
+                self.get(name).unwrap_or_default()
+            }
+
+            /// Labels and values, as text has them: all that rows do not silence.
+            pub fn rows(&self) -> Vec<(&'static str, String)> {
+                self.kind.rows(&self.bytes)
+            }
+
+            /// The name of the kind of TLP, for example `MWr64`.
+            pub fn name(&self) -> &'static str {
+                self.kind.name
+            }
+
+            /// Length in DW, 1 to 1024; as it stands in TLPs without data.
+            pub fn length_dw(&self) -> u16 {
+                self.value("length_dw") as u16
+            }
+        }
+    };
+}
+pub(super) use by_fields;
+
 /// Packets that one JSON form describes.
 pub trait Family: Copy + Sized {
     /// One field for each name, in JSON's order: [`union`] of their kinds, kept.
     fn fields() -> &'static [&'static Field];
 }
+
+/// A family whose fields are collected once.
+macro_rules! family {
+    ($packet:ident, $fields:expr) => {
+        impl $crate::wire::table::Family for $packet {
+            fn fields() -> &'static [&'static $crate::wire::table::Field] {
+                static FIELDS: std::sync::LazyLock<Vec<&$crate::wire::table::Field>> =
+                    std::sync::LazyLock::new(|| $fields);
+                &FIELDS
+            }
+        }
+    };
+}
+pub(super) use family;
 
 /// One field for each name that any of the kinds has.
 pub fn union(kinds: &'static [Kind]) -> Vec<&'static Field> {

@@ -81,7 +81,6 @@ impl TlpRepr {
         (self.value("first_be") as u8, self.value("last_be") as u8)
     }
 
-    /// Relaxed ordering or no snoop.
     fn ordered_or_unsnooped(&self) -> bool {
         self.value("attr") & 3 != 0
     }

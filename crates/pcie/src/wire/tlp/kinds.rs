@@ -5,10 +5,10 @@ use crate::wire::table::{
     Code::{Hex as Bytes, Times4, With, ZeroIs},
     Field,
     Form::{self, Binary, Dw, Flags, Hex, Id, Named, Names, NotZero},
-    Kind, always, common, own,
+    Kind, Run, always, common, kind, own,
 };
 
-const fn flag(name: &'static str, bits: &'static [(u8, u8, u8)], says: &'static [(u64, &'static str)]) -> Field {
+const fn flag(name: &'static str, bits: &'static [Run], says: &'static [(u64, &'static str)]) -> Field {
     common(name, bits).text("flags", Flags(says)).rank(4)
 }
 
@@ -17,7 +17,7 @@ const FIRST: &[Field] = &[
     always("type", &[(0, 0, 5)]).text("fmt, type", Binary(5)).rank(0),
 ];
 
-const LENGTH_RUNS: &[(u8, u8, u8)] = &[(3, 0, 8), (2, 0, 2)];
+pub(in crate::wire) const LENGTH_RUNS: &[Run] = &[(3, 0, 8), (2, 0, 2)];
 const LENGTH: &[Field] = &[always("length_dw", LENGTH_RUNS).code(ZeroIs(1024)).text("length", Dw).rank(1)];
 /// Of TLPs that have a length with data alone.
 const RESERVED_LENGTH: &[Field] = &[always("length_dw", LENGTH_RUNS).text("length", Dw).rank(1)];
@@ -48,7 +48,7 @@ const CONFIGURATION: &[Field] = &[
 
 const ADDRESS_32: &[Field] =
     &[own("address", &[(11, 2, 6), (10, 0, 8), (9, 0, 8), (8, 0, 8)]).code(Times4).text("address", Hex(0))];
-const RUNS_64: &[(u8, u8, u8)] =
+pub(in crate::wire) const RUNS_64: &[Run] =
     &[(15, 2, 6), (14, 0, 8), (13, 0, 8), (12, 0, 8), (11, 0, 8), (10, 0, 8), (9, 0, 8), (8, 0, 8)];
 const ADDRESS_64: &[Field] = &[own("address", RUNS_64).code(Times4).text("address", Hex(0))];
 
@@ -70,7 +70,7 @@ const COMPLETION: &[Field] = &[
     own("lower_address", &[(11, 0, 7)]).text("lower address", Hex(4)),
 ];
 
-const RUNS_CONTENT: &[(u8, u8, u8)] =
+const RUNS_CONTENT: &[Run] =
     &[(15, 0, 8), (14, 0, 8), (13, 0, 8), (12, 0, 8), (11, 0, 8), (10, 0, 8), (9, 0, 8), (8, 0, 8)];
 const MESSAGE: &[Field] = &[
     own("message_code", &[(7, 0, 8)]).text("message code", Hex(4)),
@@ -82,11 +82,6 @@ const IO: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_32, ENABLES];
 const MEMORY_32: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_32, ENABLES, HINT_32];
 const MEMORY_64: &[&[Field]] = &[FIRST, LENGTH, COMMON, REQUEST, ADDRESS_64, ENABLES, HINT_64];
 
-const fn kind(name: &'static str, first: u8, fields: &'static [&'static [Field]]) -> Kind {
-    Kind { name, first, mask: 0xff, fields }
-}
-
-/// All kinds of TLP.
 pub static KINDS: [Kind; 26] = [
     kind("CfgRd0", 0x04, CONFIG),
     kind("CfgWr0", 0x44, CONFIG),

@@ -22,7 +22,6 @@ impl MessageData {
         }
     }
 
-    /// As a sentence has it.
     pub(super) fn text(self) -> String {
         match self {
             Self::Without => "no data".to_owned(),
@@ -84,12 +83,10 @@ pub(super) static RULES: [MessageRule; 19] = [
     MessageRule { codes: 0x7e..=0x7f, data: MessageData::Any, plain: false, ..one(0x7e, "Vendor_Defined", OF_VENDORS) },
 ];
 
-/// What is known of a code.
 pub(super) fn rule(code: u8) -> Option<&'static MessageRule> {
     RULES.iter().find(|rule| rule.codes.contains(&code))
 }
 
-/// Routings as a sentence has them.
 pub(super) fn routings(due: &[u8]) -> String {
     due.iter().map(|routing| format!("{routing:03b}")).collect::<Vec<_>>().join(", ")
 }

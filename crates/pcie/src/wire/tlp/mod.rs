@@ -23,8 +23,8 @@ mod view;
 
 pub use check::{RULES, Rule};
 pub use finding::{Finding, Severity};
-pub(in crate::wire) use kinds::ATTRIBUTES;
 pub use kinds::KINDS;
+pub(in crate::wire) use kinds::{ATTRIBUTES, LENGTH_RUNS, RUNS_64};
 pub use message::MessageData;
 pub use repr::{Attributes, MemoryOp, TlpRepr};
 pub use view::{TlpError, TlpView};

@@ -4,10 +4,9 @@ use super::{KINDS, TlpError, TlpView};
 use crate::{
     credit::{CreditClass, Credits},
     split::{Completion, Request},
-    wire::table::{Family, Field, FieldsError, Given, Kind, Words, range, union},
+    wire::table::{FieldsError, Given, Kind, Words, by_fields, family, range, union},
 };
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// Attr: three ordering and snoop attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,20 +52,9 @@ pub struct TlpRepr {
     bytes: [u8; 16],
 }
 
-impl PartialEq for TlpRepr {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
-    }
-}
+by_fields!(TlpRepr);
 
-impl Eq for TlpRepr {}
-
-impl Family for TlpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
-        &FIELDS
-    }
-}
+family!(TlpRepr, union(&KINDS));
 
 impl From<TlpRepr> for Given<TlpRepr> {
     fn from(repr: TlpRepr) -> Self {
@@ -103,27 +91,8 @@ impl TlpRepr {
         Self { kind, bytes }
     }
 
-    /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    pub fn with(mut self, values: &[(&str, u64)]) -> Self {
-        for (name, value) in values {
-            self.kind.put(&mut self.bytes, name, *value);
-        }
-        self
-    }
-
-    /// The value of a field by its name; none if this kind does not have it.
-    pub fn get(&self, name: &str) -> Option<u64> {
-        self.kind.get(&self.bytes, name)
-    }
-
-    /// Whether this kind has such a field.
     pub fn has(&self, name: &str) -> bool {
         self.kind.field(name).is_some()
-    }
-
-    /// The value of a field, 0 where this kind does not have it.
-    pub fn value(&self, name: &str) -> u64 {
-        self.get(name).unwrap_or_default()
     }
 
     /// A read or write of memory. Header form and byte enables follow from the address range.
@@ -153,37 +122,19 @@ impl TlpRepr {
         ])
     }
 
-    /// Labels and values, as text has them.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
-        self.kind.rows(&self.bytes)
-    }
-
-    /// The name of the kind of TLP, for example `MWr64`.
-    pub fn name(&self) -> &'static str {
-        self.kind.name
-    }
-
-    /// Length in DW, 1 to 1024; as it stands in completions and messages without data.
-    pub fn length_dw(&self) -> u16 {
-        self.value("length_dw") as u16
-    }
-
     /// Whether a digest (ECRC) follows the data.
     pub const fn has_digest(&self) -> bool {
         self.bytes[2] & 0x80 != 0
     }
 
-    /// Whether data follow the header.
     pub const fn has_data(&self) -> bool {
         self.bytes[0] & 0x40 != 0
     }
 
-    /// Whether the header has four DW.
     pub const fn four_dw(&self) -> bool {
         self.bytes[0] & 0x20 != 0
     }
 
-    /// Whether it is an AtomicOp.
     pub const fn atomic(&self) -> bool {
         matches!(self.bytes[0] & 0xdf, 0x4c..=0x4e)
     }
@@ -216,7 +167,6 @@ impl TlpRepr {
         }
     }
 
-    /// What the TLP costs in credits.
     pub fn credits(&self) -> Credits {
         Credits::of(self.class(), self.payload_dw().into())
     }

@@ -6,44 +6,16 @@ use crate::wire::{
     ide::{MAC_BYTES, PrefixView},
 };
 
-/// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpError {
-    /// Fewer bytes than the header says.
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
-    Truncated {
-        /// What is incomplete.
-        part: &'static str,
-        /// Bytes up to the end of that part.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// More bytes than the header says.
+    Truncated { part: &'static str, need: usize, have: usize },
     #[error("the header describes {need} bytes, there are {have}")]
-    Surplus {
-        /// Bytes of the TLP.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// A Fmt value above 4.
+    Surplus { need: usize, have: usize },
     #[error("Fmt {fmt} (first byte {byte:02x}) is reserved")]
-    ReservedFmt {
-        /// Fmt.
-        fmt: u8,
-        /// The byte.
-        byte: u8,
-    },
-    /// A combination of Fmt and Type that means nothing.
+    ReservedFmt { fmt: u8, byte: u8 },
     #[error("Fmt {fmt} with Type {code:05b} (first byte {:02x}) is reserved", .fmt << 5 | .code)]
-    ReservedType {
-        /// Fmt.
-        fmt: u8,
-        /// Type.
-        code: u8,
-    },
-    /// More prefixes than a TLP may have.
+    ReservedType { fmt: u8, code: u8 },
     #[error("more than {MAX_PREFIXES} prefixes")]
     Prefixes,
 }
@@ -58,9 +30,6 @@ pub struct TlpView<'a> {
 
 impl<'a> TlpView<'a> {
     /// A view of exactly one whole TLP.
-    ///
-    /// # Errors
-    /// Says which part is missing, or that bytes are left.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, TlpError> {
         let view = Self::new_header(bytes)?;
         let (payload_end, need) = (view.payload_start() + view.payload_bytes(), view.total_bytes());
@@ -75,9 +44,6 @@ impl<'a> TlpView<'a> {
 
     /// A view of bytes that begin with a TLP: prefixes and header are whole, data and digest may be cut off, and bytes
     /// may follow.
-    ///
-    /// # Errors
-    /// Says that prefixes or header are cut off, or that Fmt is reserved.
     pub fn new_header(bytes: &'a [u8]) -> Result<Self, TlpError> {
         let have = bytes.len();
         let mut start = 0;
@@ -114,12 +80,10 @@ impl<'a> TlpView<'a> {
         self.byte(0) & 0x1f
     }
 
-    /// Whether data follow the header.
     pub fn has_data(&self) -> bool {
         self.fmt() & 2 != 0
     }
 
-    /// Whether a digest (ECRC) ends the TLP.
     pub fn td(&self) -> bool {
         self.byte(2) & 0x80 != 0
     }
@@ -161,12 +125,10 @@ impl<'a> TlpView<'a> {
         self.digest_end() + self.trailer_bytes()
     }
 
-    /// The IDE prefix, if there is one.
     pub fn ide(&self) -> Option<PrefixView<'a>> {
         self.prefixes().iter().find_map(|prefix| PrefixView::new_checked(prefix).ok())
     }
 
-    /// Bytes of PCRC and MAC.
     fn trailer_bytes(&self) -> usize {
         self.ide().map_or(0, |prefix| prefix.trailer_bytes())
     }

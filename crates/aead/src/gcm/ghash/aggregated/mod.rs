@@ -43,7 +43,6 @@ pub struct GhashUnit {
     powers: Powers,
     accumulators: Vec<Element>,
     busy: Vec<bool>,
-    /// The group that is being collected.
     collected: Vec<Element>,
     entered_in_cycle: usize,
     /// Blocks of the message that have not entered.
@@ -56,7 +55,6 @@ pub struct GhashUnit {
 }
 
 impl GhashUnit {
-    /// A unit at rest.
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         let (width, groups) = (width as usize, groups as usize);
         Self {
@@ -211,7 +209,6 @@ impl Datapath for GhashUnit {
     }
 }
 
-/// The cycles.
 #[derive(Debug, Clone)]
 pub struct TimingModel {
     spec: MultiplierSpec,
@@ -236,7 +233,6 @@ pub struct TimingModel {
 }
 
 impl TimingModel {
-    /// A unit at rest.
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
         Self {
             spec: spec.clone(),

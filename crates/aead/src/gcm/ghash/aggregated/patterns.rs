@@ -109,7 +109,6 @@ pub(super) struct Pattern {
     pub valid_at: Vec<u64>,
 }
 
-/// The patterns that have been seen.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     seen: Vec<Pattern>,

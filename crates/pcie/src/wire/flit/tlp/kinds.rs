@@ -7,14 +7,13 @@ use crate::wire::{
         Code::{Hex as Bytes, Times4, ZeroIs},
         Field, Form,
         Form::{Binary, Dw, Flags, Hex, Id, Named, NotZero},
-        Kind, always, common, own,
+        Kind, always, common, kind, own,
     },
-    tlp::{ATTRIBUTES, STATUS},
+    tlp::{ATTRIBUTES, LENGTH_RUNS, RUNS_64, STATUS},
 };
 
 const FIRST: Field = always("type", &[(0, 0, 8)]).text("type", Hex(4)).rank(0);
 
-const LENGTH_RUNS: &[(u8, u8, u8)] = &[(3, 0, 8), (2, 0, 2)];
 const LENGTH: &[Field] = &[FIRST, always("length_dw", LENGTH_RUNS).code(ZeroIs(1024)).text("length", Dw).rank(1)];
 const RESERVED_LENGTH: &[Field] = &[FIRST, always("length_dw", LENGTH_RUNS).text("length", Dw).rank(1)];
 
@@ -32,8 +31,6 @@ const ADDRESS_32: &[Field] = &[
     own("address", &[(11, 2, 6), (10, 0, 8), (9, 0, 8), (8, 0, 8)]).code(Times4).text("address", Hex(0)),
     own("at", &[(11, 0, 2)]).or_zero().text("address type", NotZero),
 ];
-const RUNS_64: &[(u8, u8, u8)] =
-    &[(15, 2, 6), (14, 0, 8), (13, 0, 8), (12, 0, 8), (11, 0, 8), (10, 0, 8), (9, 0, 8), (8, 0, 8)];
 const ADDRESS_64: &[Field] = &[
     own("address", RUNS_64).code(Times4).text("address", Hex(0)),
     own("at", &[(15, 0, 2)]).or_zero().text("address type", NotZero),
@@ -69,10 +66,6 @@ const OHC: &[Field] = &[
 
 /// In JSON alone: it has up to 16 bytes.
 pub(super) static OHC_E: Field = own("ohc_e", &[]).code(Bytes).or_zero().silent();
-
-const fn kind(name: &'static str, first: u8, fields: &'static [&'static [Field]]) -> Kind {
-    Kind { name, first, mask: 0xff, fields }
-}
 
 /// All kinds of TLP in flit mode that are read.
 pub static KINDS: [Kind; 6] = [

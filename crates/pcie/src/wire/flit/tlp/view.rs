@@ -3,39 +3,17 @@
 use super::{KINDS, repr::TrailerSize};
 use crate::wire::table::Kind;
 
-/// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlitTlpError {
-    /// Fewer bytes than the header says.
     #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
-    Truncated {
-        /// What is incomplete.
-        part: &'static str,
-        /// Bytes up to the end of that part.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// More bytes than the header says.
+    Truncated { part: &'static str, need: usize, have: usize },
     #[error("the header describes {need} bytes, there are {have}")]
-    Surplus {
-        /// Bytes of the TLP.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
+    Surplus { need: usize, have: usize },
     /// A type that is not read, so that nobody knows where the TLP ends.
     #[error("type {code:02x} is none of {}", super::known(|code| format!("{code:02x}")))]
-    Type {
-        /// The type.
-        code: u8,
-    },
-    /// A value of TS of which no size is known.
+    Type { code: u8 },
     #[error("TS {bits} announces a trailer of no known size")]
-    Trailer {
-        /// TS.
-        bits: u8,
-    },
+    Trailer { bits: u8 },
 }
 
 /// DW of OHC-E, by its two bits of OHC.
@@ -51,9 +29,6 @@ pub struct FlitTlpView<'a> {
 
 impl<'a> FlitTlpView<'a> {
     /// A view of exactly one whole TLP.
-    ///
-    /// # Errors
-    /// Says which part is missing, or that bytes are left.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FlitTlpError> {
         let view = Self::new_header(bytes)?;
         let (data_end, need) = (view.header_bytes() + view.payload_bytes(), view.total_bytes());
@@ -66,9 +41,6 @@ impl<'a> FlitTlpView<'a> {
     }
 
     /// A view of bytes that begin with a TLP: the header is whole, data and trailer may be cut off, and bytes may follow.
-    ///
-    /// # Errors
-    /// Says that the header is cut off, or that type or trailer is unknown.
     pub fn new_header(bytes: &'a [u8]) -> Result<Self, FlitTlpError> {
         let have = bytes.len();
         let truncated = |need| FlitTlpError::Truncated { part: "header", need, have };
@@ -103,7 +75,6 @@ impl<'a> FlitTlpView<'a> {
         }
     }
 
-    /// Bytes of the whole TLP.
     pub fn total_bytes(&self) -> usize {
         self.header_bytes() + self.payload_bytes() + self.trailer.bytes()
     }
@@ -113,7 +84,6 @@ impl<'a> FlitTlpView<'a> {
         &self.bytes[start.min(end)..end]
     }
 
-    /// The header with all OHC.
     pub fn header(&self) -> &'a [u8] {
         self.part(0, self.header_bytes())
     }

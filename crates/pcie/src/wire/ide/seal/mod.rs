@@ -33,33 +33,20 @@ pub enum IdeError {
     /// What follows the prefix is no TLP.
     #[error(transparent)]
     Tlp(#[from] TlpError),
-    /// Prefix and header describe another length.
     #[error("prefix and header describe a TLP of {need} bytes, there are {have}")]
-    Length {
-        /// Bytes by prefix and header.
-        need: usize,
-        /// Bytes present.
-        have: usize,
-    },
-    /// Another stream, sub-stream or set of keys.
+    Length { need: usize, have: usize },
     #[error("the TLP belongs to another stream, sub-stream or set of keys")]
     Stranger,
-    /// ECRC and IDE on one TLP.
     #[error("the TLP has a digest, which IDE excludes")]
     Digest,
-    /// A PCRC without a MAC, or where none is due.
     #[error("a PCRC stands where none is due, or is missing")]
     Pcrc,
-    /// More TLPs without a MAC than an aggregate has.
     #[error("no MAC within {LARGEST_AGGREGATE} TLPs")]
     NoMac,
-    /// The MAC is not that of what came.
     #[error("the MAC is not that of the TLPs that it covers")]
     Mac,
-    /// The MAC fits, the PCRC does not.
     #[error("the PCRC is not that of the data")]
     Check,
-    /// An earlier TLP was not taken.
     #[error("the stream is insecure")]
     Insecure,
 }
@@ -114,7 +101,6 @@ impl Open {
         self.ciphertext.extend_from_slice(sealed);
     }
 
-    /// The MAC over all that has come.
     fn mac(&self) -> [u8; MAC_BYTES] {
         let key = &self.protection.key;
         let mut hash = Stream::from_j0(key, j0(&self.protection, self.counter), &self.aad, SealOpen::Open);
@@ -136,7 +122,6 @@ fn j0(protection: &Protection, counter: u64) -> [u8; 16] {
     j0
 }
 
-/// The sending end of a sub-stream.
 #[derive(Debug)]
 pub struct Sealer(Open);
 

@@ -1,9 +1,8 @@
 //! A TLP header of flit mode by its fields.
 
 use super::{FlitTlpView, KINDS, Word, kinds::OHC_E, known, view::OHC_E_DW};
-use crate::wire::table::{Family, Field, FieldsError, Given, Kind, Words, union};
+use crate::wire::table::{FieldsError, Given, Kind, Words, by_fields, family, union};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// TS: what follows the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,9 +10,7 @@ pub enum TrailerSize {
     #[default]
     None,
     Ecrc,
-    /// The MAC of IDE.
     Mac,
-    /// MAC and PCRC of IDE.
     MacPcrc,
 }
 
@@ -49,20 +46,9 @@ pub struct FlitTlpRepr {
     bytes: [u8; E + 16],
 }
 
-impl PartialEq for FlitTlpRepr {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
-    }
-}
+by_fields!(FlitTlpRepr);
 
-impl Eq for FlitTlpRepr {}
-
-impl Family for FlitTlpRepr {
-    fn fields() -> &'static [&'static Field] {
-        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| [union(&KINDS), vec![&OHC_E]].concat());
-        &FIELDS
-    }
-}
+family!(FlitTlpRepr, [union(&KINDS), vec![&OHC_E]].concat());
 
 impl From<FlitTlpRepr> for Given<FlitTlpRepr> {
     fn from(repr: FlitTlpRepr) -> Self {
@@ -130,44 +116,10 @@ impl FlitTlpRepr {
         Ok(())
     }
 
-    /// Sets fields, cut to their width. One that this kind does not have changes nothing.
-    pub fn with(mut self, values: &[(&str, u64)]) -> Self {
-        for (name, value) in values {
-            self.kind.put(&mut self.bytes, name, *value);
-        }
-        self
-    }
-
-    /// The value of a field by its name; none if this kind does not have it, or this TLP does not have the OHC that it is in.
-    pub fn get(&self, name: &str) -> Option<u64> {
-        self.kind.get(&self.bytes, name)
-    }
-
-    /// The value of a field, 0 where it is not there.
-    pub fn value(&self, name: &str) -> u64 {
-        self.get(name).unwrap_or_default()
-    }
-
-    /// Labels and values, as text has them: all but OHC-B to E, PASID and segments.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
-        self.kind.rows(&self.bytes)
-    }
-
-    /// The name of the kind of TLP, for example `MWr64`.
-    pub fn name(&self) -> &'static str {
-        self.kind.name
-    }
-
-    /// Length in DW, 1 to 1024; as it is in a completion without data.
-    pub fn length_dw(&self) -> u16 {
-        self.value("length_dw") as u16
-    }
-
     pub fn payload_dw(&self) -> u16 {
         if self.kind.first & 0x40 != 0 { self.length_dw() } else { 0 }
     }
 
-    /// What follows the data.
     pub fn trailer(&self) -> TrailerSize {
         TrailerSize::from_bits(self.value("ts") as u8).unwrap_or_default()
     }
