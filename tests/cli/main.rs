@@ -36,6 +36,8 @@ mod sample;
 #[cfg(unix)]
 mod search;
 mod sensitivity;
+#[path = "../common/waves.rs"]
+mod shown;
 mod signals;
 mod stages;
 mod sweep;

@@ -616,7 +616,7 @@ const COPIES: [(&str, &str); 5] = [
     (MACHINE, "h2d:3MiB"),
     (MACHINE, "d2h:64KiB:pageable"),
     ("h100-nvl-snp", "h2d:1MiB:pageable"),
-    ("hgx-h100-8gpu", "d2h:4MiB"),
+    ("hgx-h100-8gpu", "d2h:256KiB"),
     ("b200-tdx", "h2d:4KiB"),
 ];
 

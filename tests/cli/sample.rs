@@ -160,11 +160,11 @@ fn long_copies() -> Json {
         json!({ "ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 8_100, "dur": 500, "args": args });
     let events = json!([
         call("cudaMemcpyAsync", 1_000, 7_000, 1),
-        copy("Memcpy HtoD (Pinned -> Device)", 1_010, 6_900, 1, 320 << 20),
+        copy("Memcpy HtoD (Pinned -> Device)", 1_010, 6_900, 1, 160 << 20),
         call("cudaLaunchKernel", 8_010, 20, 2),
         kernel,
         call("cudaMemcpyAsync", 8_700, 7_500, 3),
-        copy("Memcpy DtoH (Device -> Pinned)", 8_710, 7_400, 3, 352 << 20),
+        copy("Memcpy DtoH (Device -> Pinned)", 8_710, 7_400, 3, 176 << 20),
     ]);
     json!({ "schemaVersion": 1, "traceEvents": events })
 }
@@ -175,7 +175,7 @@ fn each_figure_of_a_sampled_replay_lies_in_its_interval_and_the_true_one_nearby(
     let file = folder.path().join("trace.json");
     std::fs::write(&file, long_copies().to_string()).unwrap();
     // A cache of which the copies are more than six times as long.
-    let replay = ["replay", file.to_str().unwrap(), "--design", "fastrack", "--set", "memory.llc=\"8 MiB\""];
+    let replay = ["replay", file.to_str().unwrap(), "--design", "fastrack", "--set", "memory.llc=\"4 MiB\""];
     let sampled = json(&[&replay[..], &["--sample", "32"]].concat());
     let told = &sampled["sampled"];
     assert!(told["simulated"].as_u64() < told["of"].as_u64(), "{told}");

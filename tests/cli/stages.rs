@@ -1,5 +1,6 @@
 //! `sealsim engine` with one message by its bytes, and `verify vectors --trace-failure`.
 
+use crate::shown::waves;
 use serde_json::Value as Json;
 use std::{
     fs,
@@ -141,17 +142,7 @@ fn waves_hold_the_registers_and_the_stages_of_the_message() {
         "--waves",
         file.to_str().unwrap(),
     ]);
-    let mut wave = wellen::simple::read(&file).unwrap();
-    let mut last = |scopes: &[&str], name: &str| {
-        let var = wave.hierarchy().lookup_var(scopes, name).unwrap_or_else(|| panic!("no {name}"));
-        let id = wave.hierarchy()[var].signal_ref();
-        wave.load_signals(&[id]);
-        let times = wave.time_table().to_vec();
-        let signal = wave.get_signal(id).unwrap();
-        let changes: Vec<(u64, String)> =
-            signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string())).collect();
-        changes
-    };
+    let waves = waves(&file);
     let bits = |hex: &str| format!("{:0128b}", u128::from_str_radix(&format!("{hex:0<32}"), 16).unwrap());
     for stage in ["j0", "text_in", "text_out", "ghash_in", "ghash", "tag"] {
         let mut expected: Vec<(u64, String)> = Vec::new();
@@ -159,13 +150,13 @@ fn waves_hold_the_registers_and_the_stages_of_the_message() {
             expected.retain(|(at, _)| *at != cycle);
             expected.push((cycle, bits(value)));
         }
-        let changes = last(&["message"], stage);
+        let changes: Vec<_> = waves[&format!("message.{stage}")].clone().into_iter().collect();
         assert_eq!(changes[0].1, "x".repeat(128), "{stage}");
         assert_eq!(changes[1..], expected, "{stage}");
     }
     let powers = values(&shown, "power");
-    let h2 = last(&["engine", "ghash0"], "power2");
-    assert_eq!(h2.last().unwrap(), &(powers[1].0, bits(powers[1].1)));
+    let h2 = waves["engine.ghash0.power2"].last_key_value().unwrap();
+    assert_eq!(h2, (&powers[1].0, &bits(powers[1].1)));
 }
 
 /// The valid test of a Wycheproof file with the most text among the first, with one value changed by a function; the file and the test's number.

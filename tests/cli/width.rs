@@ -23,7 +23,7 @@ fn no_line_of_any_verb_is_wider_than_eighty_columns() {
         &["run", "h100-nvl-tdx", "--copy", "h2d:256KiB", "--copy", "d2h:64KiB", "--digest"],
         &["run", "hgx-h100-8gpu", "--copy", "gpu0:h2d:64KiB", "--copy", "gpu5:h2d:64KiB", "--data", "none"],
         &["compare", "h100-nvl-tdx", "--design", "hold", "--size", "64KiB"],
-        &["compare", "--workload", "upload-compute-download", "--design", "hold"],
+        &["compare", "--workload", "vllm-llama3-8b-graph", "--design", "hold"],
         &["collective", "hgx-h100-8gpu", "--size", "64KiB"],
         &["list"],
         &["list", "--faults"],
@@ -86,7 +86,7 @@ fn first_screens_of_the_other_verbs_answer_in_thirty_lines() {
     }
     let draws = ["compare", "h100-nvl-tdx", "--size=64KiB", "--design=fastrack", "--uncertainty=20"];
     first_and_all(&draws, "forgery bounds");
-    first_and_all(&["compare", "--workload", "upload-compute-download"], "what it shows unverified");
+    first_and_all(&["compare", "--workload", "vllm-llama3-8b-graph"], "what it shows unverified");
     for design in ["ide", "direct+parallel-auth-same-tag"] {
         let about = ["sensitivity", "h100-nvl-tdx", "--copy", "h2d:64KiB", "--samples", "2", "--design", design];
         assert!(first_and_all(&about, "varied one at a time").lines().nth(2).is_some_and(|line| line.contains('?')));

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/waves.rs"]
+mod shown;
 
 mod aead;
 mod answers;

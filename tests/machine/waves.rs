@@ -1,6 +1,9 @@
 //! Waves as the reader of a viewer sees them: what a listener hears, at its times.
 
-use crate::common::{copy, machine, request};
+use crate::{
+    common::{copy, machine, request},
+    shown::{Waves as Shows, waves},
+};
 use sealsim::{
     observe::{
         Listeners, Window,
@@ -73,25 +76,12 @@ fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, windo
     (counts.take().shown, closed)
 }
 
-/// All changes of a signal in a file.
+/// All changes of signals in a file. Before a window nothing is known.
 fn read(file: &Path, signals: &[String]) -> Shown {
-    let mut wave = wellen::simple::read(file).unwrap();
-    let mut shown = Shown::new();
-    for signal in signals {
-        let parts: Vec<&str> = signal.split('.').collect();
-        let (name, scopes) = parts.split_last().unwrap();
-        let var = wave.hierarchy().lookup_var(scopes, name).unwrap_or_else(|| panic!("no {signal}"));
-        let id = wave.hierarchy()[var].signal_ref();
-        wave.load_signals(&[id]);
-        let times = wave.time_table();
-        let changes = wave.get_signal(id).unwrap().iter_changes();
-        // Before a window nothing is known.
-        let change = |(at, value): (u32, wellen::SignalValueRef<'_>)| {
-            Some((times[at as usize], u64::from_str_radix(&value.to_bit_string()?, 2).ok()?))
-        };
-        shown.insert(signal.clone(), changes.filter_map(change).collect());
-    }
-    shown
+    let waves = waves(file);
+    let known = |(time, bits): (&u64, &String)| Some((*time, u64::from_str_radix(bits, 2).ok()?));
+    let shown = |signal: &String| (signal.clone(), waves[signal].iter().filter_map(known).collect());
+    signals.iter().map(shown).collect()
 }
 
 /// Without values that say again what was there.
@@ -147,14 +137,9 @@ fn both_tags_of_a_message_are_shown_and_agree() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.fst");
     waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, Window::ALL);
-    let mut wave = wellen::simple::read(&file).unwrap();
-    let last = |wave: &mut wellen::simple::Waveform, name| {
-        let var = wave.hierarchy().lookup_var(&["gpu", "pce0", "tags"], name).unwrap();
-        let id = wave.hierarchy()[var].signal_ref();
-        wave.load_signals(&[id]);
-        wave.get_signal(id).unwrap().iter_changes().last().unwrap().1.to_bit_string().unwrap()
-    };
-    let (computed, fetched) = (last(&mut wave, "computed_tag"), last(&mut wave, "fetched_tag"));
+    let waves = waves(&file);
+    let [computed, fetched] =
+        ["computed", "fetched"].map(|tag| waves[&format!("gpu.pce0.tags.{tag}_tag")].values().next_back().unwrap());
     assert!(computed == fetched && computed.contains('1'), "{computed} {fetched}");
 }
 
@@ -179,20 +164,11 @@ fn waves_are_what_they_were() {
 }
 
 /// The last known value of each signal of a scope, by name.
-fn last_values(file: &Path, scope: &[&str]) -> BTreeMap<String, u128> {
-    let mut wave = wellen::simple::read(file).unwrap();
-    let hierarchy = wave.hierarchy();
-    let scope = hierarchy.lookup_scope(scope).unwrap_or_else(|| panic!("no {scope:?}"));
-    let vars: Vec<_> = hierarchy[scope].vars(hierarchy).map(|var| &hierarchy[var]).collect();
-    let vars: Vec<_> = vars.iter().map(|var| (var.name(hierarchy).to_owned(), var.signal_ref())).collect();
-    let ids: Vec<_> = vars.iter().map(|(_, id)| *id).collect();
-    wave.load_signals(&ids);
-    let last = |(name, id): (String, wellen::SignalRef)| {
-        let changes = wave.get_signal(id)?.iter_changes();
-        let known = changes.filter_map(|(_, value)| u128::from_str_radix(&value.to_bit_string()?, 2).ok());
-        Some((name, known.last()?))
-    };
-    vars.into_iter().filter_map(last).collect()
+fn last_values(waves: &Shows, scope: &str) -> BTreeMap<String, u128> {
+    let signals = waves.iter().filter_map(|(path, wave)| Some((path.strip_prefix(scope)?.strip_prefix('.')?, wave)));
+    let own = signals.filter(|(name, _)| !name.contains('.'));
+    let last = |wave: &BTreeMap<u64, String>| wave.values().rev().find_map(|bits| u128::from_str_radix(bits, 2).ok());
+    own.filter_map(|(name, wave)| Some((name.to_owned(), last(wave)?))).collect()
 }
 
 #[test]
@@ -201,13 +177,13 @@ fn the_mask_and_the_accumulators_of_a_message_make_its_tag() {
     let file = folder.path().join("run.fst");
     let (_, closed) = waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, Window::ALL);
     assert_eq!((closed.followed.len(), closed.unknown.len()), (1, 0));
-    let tag = u128::from_be_bytes(closed.followed[0].tag);
-    assert_eq!(last_values(&file, &["gpu", "pce0", "tags"])["computed_tag"], tag);
-    let ghash = last_values(&file, &["gpu", "pce0", "engine", "ghash0"]);
+    let (tag, waves) = (u128::from_be_bytes(closed.followed[0].tag), waves(&file));
+    assert_eq!(last_values(&waves, "gpu.pce0.tags")["computed_tag"], tag);
+    let ghash = last_values(&waves, "gpu.pce0.engine.ghash0");
     let sums: Vec<_> = ghash.iter().filter(|(name, _)| name.starts_with("accumulator")).map(|(_, sum)| *sum).collect();
-    let mask = last_values(&file, &["gpu", "pce0", "engine", "tag", "chain0"])["mask0"];
+    let mask = last_values(&waves, "gpu.pce0.engine.tag.chain0")["mask0"];
     assert!(!sums.is_empty() && mask != 0);
     assert_eq!(sums.iter().fold(mask, |tag, sum| tag ^ sum), tag, "{ghash:x?}");
-    let states = last_values(&file, &["gpu", "pce0", "engine", "aes", "lane0"]);
+    let states = last_values(&waves, "gpu.pce0.engine.aes.lane0");
     assert!(states.len() >= 13, "{states:x?}");
 }

@@ -134,30 +134,24 @@ pub fn powers(h: Element, count: usize) -> Vec<Element> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bitvec::prelude::*;
     use proptest::prelude::*;
 
-    /// SP 800-38D, algorithm 1, bit by bit on bit vectors.
+    /// SP 800-38D, algorithm 1, bit by bit.
     fn bit_serial(x: Element, y: Element) -> Element {
-        let x = BitVec::<u8, Msb0>::from_slice(&x.to_bytes());
-        let mut v = BitVec::<u8, Msb0>::from_slice(&y.to_bytes());
-        let mut z = BitVec::<u8, Msb0>::repeat(false, 128);
-        for bit in x {
-            if bit {
-                z ^= &v;
-            }
+        let bits = |of: Element| {
+            let bytes = of.to_bytes();
+            std::array::from_fn::<_, 128, _>(|n| bytes[n / 8] >> (7 - n % 8) & 1 == 1)
+        };
+        let (mut v, mut z) = (bits(y), [false; 128]);
+        for bit in bits(x) {
+            z.iter_mut().zip(v).for_each(|(sum, one)| *sum ^= bit && one);
             let carry = v[127];
-            v.shift_end(1);
-            if carry {
-                for n in [0, 1, 2, 7] {
-                    let flipped = !v[n];
-                    v.set(n, flipped);
-                }
-            }
+            v.rotate_right(1);
+            v[0] = false;
+            [0, 1, 2, 7].into_iter().for_each(|n| v[n] ^= carry);
         }
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(z.as_raw_slice());
-        Element::from_bytes(bytes)
+        let byte = |n: usize| z[8 * n..][..8].iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit));
+        Element::from_bytes(std::array::from_fn(byte))
     }
 
     proptest! {
