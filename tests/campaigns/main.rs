@@ -9,6 +9,8 @@ mod common;
 mod coverage;
 mod designs;
 mod every_fault;
+#[path = "../machine/explained.rs"]
+mod explained;
 #[path = "../workloads/fastrack.rs"]
 mod fastrack;
 #[path = "../machine/fault_sets.rs"]

@@ -1,15 +1,10 @@
 //! `collective` as its users meet it.
 
 use serde_json::Value as Json;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn collective(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .arg("collective")
-        .args(arguments)
-        .output()
-        .unwrap()
+    crate::here(&[&["collective"], arguments].concat())
 }
 
 fn json(arguments: &[&str]) -> Json {

@@ -1,7 +1,7 @@
 //! Bad configurations through the real program: status 3, the place and the remedy named, never a panic.
 
 use crate::in_folder as sealsim;
-use sealsim::config::{Role, Shipped};
+use sealsim::config::{Layers, Role, Shipped};
 use std::{fs, process::Command};
 
 /// One file or setting that must be refused, and what the message must hold.
@@ -446,10 +446,17 @@ fn every_listed_machine_can_be_described_and_every_design_laid_over_it() {
     let others = ["engine", "aead", "workload"].map(|kind| names(kind).len());
     assert_eq!(machines.len() + designs.len() + others.iter().sum::<usize>(), rows.len());
     assert!(machines.contains(&"h100-nvl-tdx".to_owned()) && designs.contains(&"hold".to_owned()));
-    for machine in &machines {
-        for design in &designs {
+    for (number, machine) in machines.iter().enumerate() {
+        for (other, design) in designs.iter().enumerate() {
+            let refused = machine == "generic-16gpu" && design.starts_with("ide");
+            let possible = Layers::new(machine).overlay(design).resolve();
+            assert_eq!(possible.is_err(), refused, "{machine} {design}");
+            // The program says so of a third of them, of each machine and each design.
+            if !(number + other).is_multiple_of(3) {
+                continue;
+            }
             let output = sealsim(folder.path(), &["describe", machine, "--design", design]);
-            if machine == "generic-16gpu" && design.starts_with("ide") {
+            if refused {
                 let said = flat(&output.stderr);
                 assert!(!output.status.success() && said.contains("link IDE ends at a switch"), "{design}: {said}");
                 continue;

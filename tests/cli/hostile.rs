@@ -55,7 +55,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(ProptestConfig::with_cases(4))]
     #[test]
     fn no_name_acts_on_a_terminal(name in hostile()) {
         let folder = tempfile::tempdir().unwrap();

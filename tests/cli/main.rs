@@ -60,9 +60,13 @@ fn in_folder(folder: &std::path::Path, arguments: &[&str]) -> std::process::Outp
     command.env("COLUMNS", "240").current_dir(folder).args(arguments).output().unwrap()
 }
 
+fn here(arguments: &[&str]) -> std::process::Output {
+    in_folder(".".as_ref(), arguments)
+}
+
 /// The program's status, and what it prints, on a wide terminal.
 fn printed(arguments: &[&str]) -> (i32, String, String) {
-    let output = in_folder(".".as_ref(), arguments);
+    let output = here(arguments);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }

@@ -1,5 +1,6 @@
 //! `replay`, `import` and `cost-table` as their users meet them.
 
+use crate::here as sealsim;
 use sealsim::workload::trace::{self, Input};
 use serde_json::Value as Json;
 use std::{
@@ -13,10 +14,6 @@ const PAIR: [&str; 3] = [
     "--api",
     "validation/traces/kmeans-off-cuda_api_trace.csv.gz",
 ];
-
-fn sealsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap()
-}
 
 fn text(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

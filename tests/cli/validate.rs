@@ -1,19 +1,8 @@
 //! `sealsim validate` and `sealsim calibrate` as a user sees them.
 
+use crate::here as sealsim;
 use serde_json::Value;
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
-
-fn sealsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .args(arguments)
-        .output()
-        .expect("the program runs")
-}
+use std::{fs, path::Path, process::Output};
 
 fn json(output: &Output) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

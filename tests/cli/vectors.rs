@@ -1,16 +1,11 @@
 //! `sealsim vectors generate` as a user sees it, and `verify vectors` on what it writes.
 
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::{fs, path::Path};
 
 fn sealsim(folder: &Path, arguments: &str) -> Output {
-    let program = Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .current_dir(folder)
-        .args(arguments.split(' '))
-        .output();
-    program.expect("the program runs")
+    crate::in_folder(folder, &arguments.split(' ').collect::<Vec<_>>())
 }
 
 fn folder() -> tempfile::TempDir {

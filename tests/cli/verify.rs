@@ -1,19 +1,14 @@
 //! `sealsim verify vectors` as a user sees it.
 
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::{fs, path::Path};
 
 const WYCHEPROOF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/aes_gcm_test.json");
 const CAVP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/gcmDecrypt256.rsp");
 
 fn verify(arguments: &[&str]) -> Output {
-    let program = Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .args(["verify", "vectors"])
-        .args(arguments)
-        .output();
-    program.expect("the program runs")
+    crate::here(&[&["verify", "vectors"], arguments].concat())
 }
 
 fn json(output: &Output) -> Value {

@@ -522,7 +522,7 @@ fn buffers_that_drive_each_other_out_of_the_caches_are_as_slow_in_a_replay() {
 #[test]
 fn shipped_workloads_end_alike() {
     let mut outside = Vec::new();
-    for shipped in SHIPPED_WORKLOADS.iter().step_by(if CAMPAIGN { 1 } else { 2 }) {
+    for shipped in SHIPPED_WORKLOADS.iter().step_by(if CAMPAIGN { 1 } else { 3 }) {
         let file = WorkloadFile::parse(shipped.name, shipped.text.to_owned()).unwrap();
         let copies = sized(&file.copies, None).unwrap();
         let several = copies.iter().any(|copy| copy.gpu > 0) || file.steps.iter().any(|step| step.gpu() > 0);

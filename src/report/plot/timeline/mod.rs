@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_file_stays_small_however_many_marks_and_runs_there_are() {
-        let busy = |mark: Mark| (0..100_000).map(move |place| (mark, 1000 * place, 1000 * place + place % 977));
+        let busy = |mark: Mark| (0..30_000).map(move |place| (mark, 1000 * place, 1000 * place + place % 977));
         let mut rows = Vec::new();
         for thread in 0..4 {
             rows.push(row(Owner::Thread(thread), &Mark::HOST.into_iter().flat_map(busy).collect::<Vec<_>>()));
