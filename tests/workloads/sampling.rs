@@ -200,6 +200,7 @@ fn verdict(machine: &MachineSpec, workload: &Workload, how: Sample) -> Option<Ve
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn estimates_are_near_the_truth_and_intervals_hold_it() {
     let cases = [
         ("h100-nvl-tdx", None, Direction::H2d, Memory::Pinned),
@@ -234,6 +235,7 @@ fn a_tebibyte_takes_no_longer_than_its_sample() {
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn loops_go_on_as_they_do() {
     let text = "operations = [{ op = \"repeat\", count = 1000, operations = [\
         { op = \"copy\", direction = \"h2d\", size = \"256 KiB\", stream = \"a\", buffer = \"in\" },\
@@ -253,6 +255,7 @@ fn loops_go_on_as_they_do() {
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn what_comes_before_a_loop_and_behind_it_is_sampled_beside_it() {
     let text = "operations = [{ op = \"copy\", direction = \"h2d\", size = \"512 MiB\", stream = \"a\" }, { op = \"sync\" },\
         { op = \"repeat\", count = 500, operations = [\
@@ -290,6 +293,7 @@ fn work_that_is_short_or_differs_between_gpus_is_simulated_whole() {
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn of_many_different_copies_the_longest_are_sampled() {
     let machine = machine("h100-nvl-tdx", None).unwrap();
     let mut all: Vec<_> = (0..400).map(|number| copy(Direction::H2d, 4096 + number, Memory::Pinned)).collect();
