@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 
-/// One answer.
+/// An answer of the program, and the document that states it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Headline {
     pub name: String,

@@ -93,8 +93,8 @@ impl Layers {
 
     /// An engine that stands alone, with its parameters; none if the layers are a machine's, or no file of this name has an engine.
     pub fn describe_standalone(&self) -> Result<Option<DescribedEngine>, Refusal> {
-        let shipped = Shipped::find(Role::Machine, &self.machine).is_some();
-        if shipped && !Path::new(&self.machine).is_file() {
+        // What is shipped as a machine need not be laid to know.
+        if Shipped::find(Role::Machine, &self.machine).is_some() && !Path::new(&self.machine).is_file() {
             return Ok(None);
         }
         let Ok(stack) = self.standalone_stack() else { return Ok(None) };
