@@ -30,8 +30,6 @@
 
 pub mod aegis;
 pub mod aes_gcm;
-#[cfg(test)]
-pub(crate) mod arbitrary;
 pub mod bytes;
 pub mod chacha20_poly1305;
 pub mod flow;

@@ -62,6 +62,3 @@ impl PathKey {
         self.gcm().map(|key| Stream::of(Box::new(PartMessage::new(key, nonce, part, number, direction))))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -21,8 +21,6 @@
 //! an engine is built of is in [`spec`].
 
 pub mod aes;
-#[cfg(test)]
-pub(crate) mod arbitrary;
 pub mod bench;
 pub mod bulk;
 pub mod control;

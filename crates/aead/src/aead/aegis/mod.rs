@@ -305,6 +305,3 @@ impl SchemeTiming for AegisTiming {
         self.dates
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -225,6 +225,3 @@ impl Key {
         (self.format.scheme.wire().message)(self, nonce, bytes, direction).map(Stream::of).ok_or(BytesError::TooLong)
     }
 }
-
-#[cfg(test)]
-mod tests;

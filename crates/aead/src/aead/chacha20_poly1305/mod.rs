@@ -252,6 +252,3 @@ impl SchemeTiming for ChaChaTiming {
         Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -206,6 +206,3 @@ impl Dates {
         self.tag.max(self.last_text.unwrap_or(0))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -260,6 +260,3 @@ impl SchemeTiming for GcmSivTiming {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

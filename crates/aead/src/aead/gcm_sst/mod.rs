@@ -238,6 +238,3 @@ impl SchemeTiming for GcmSstTiming {
         Dates::of(self.aad, self.text.extent(), tag, self.compare)
     }
 }
-
-#[cfg(test)]
-mod tests;

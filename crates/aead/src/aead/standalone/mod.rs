@@ -90,6 +90,3 @@ fn passes(model: &dyn Model, bench: &Bench) -> Result<(u32, u64), StandaloneErro
         _ => Ok((1, 0)),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -132,6 +132,3 @@ impl Keystream {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -101,6 +101,11 @@ impl AeadTiming {
         }
     }
 
+    /// The cycle in which text and tag of the last message, or the last key, were there.
+    pub const fn done(&self) -> u64 {
+        self.done
+    }
+
     /// Cycles up to `until` in which the engine had work.
     pub fn busy(&self, until: u64) -> u64 {
         self.work.until(until)
@@ -165,6 +170,3 @@ impl EngineTiming for AeadTiming {
         &self.work.recent
     }
 }
-
-#[cfg(test)]
-mod tests;

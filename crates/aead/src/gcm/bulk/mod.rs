@@ -265,6 +265,3 @@ impl Stream {
         (self.ghash() ^ Element::from_bytes(key.encrypt_block(self.j0))).to_bytes()
     }
 }
-
-#[cfg(test)]
-mod tests;

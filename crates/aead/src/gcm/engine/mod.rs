@@ -8,9 +8,6 @@ mod hashing;
 mod looks;
 mod registers;
 mod sequence;
-#[cfg(test)]
-mod tests;
-
 use super::aes::{Lane, RoundKeys};
 use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Start};
 use super::counter;

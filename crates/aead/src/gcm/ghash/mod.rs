@@ -30,10 +30,8 @@ pub mod powers;
 pub mod segmented;
 pub mod serial;
 pub mod sub_chains;
-#[cfg(test)]
-mod tests;
 pub mod unhindered;
-mod weights;
+pub mod weights;
 
 use super::field::Element;
 use super::multiplier::Made;

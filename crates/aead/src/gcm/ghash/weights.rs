@@ -27,12 +27,13 @@ use crate::gcm::spec::MultiplierSpec;
 const POSITION_BITS: u32 = 33;
 
 /// Cycles from H to the whole table.
-pub(super) const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
+pub const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
     spec.latency() * (POSITION_BITS - 2 + segment.count_ones()) as u64
 }
 
+/// The powers by which segments are weighted, and the multiplier that makes them.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
+pub struct Table {
     multiplier: Multiplier<()>,
     segment: u32,
     h: Element,
@@ -46,7 +47,8 @@ impl Table {
         Self { multiplier: Multiplier::new(spec), segment, h: Element::ZERO, climbing: None, powers: Vec::new() }
     }
 
-    const fn size(&self) -> usize {
+    /// Powers of a table that is complete.
+    pub const fn size(&self) -> usize {
         (POSITION_BITS - self.segment.ilog2()) as usize
     }
 
@@ -101,8 +103,9 @@ impl Table {
     }
 }
 
+/// A multiplier that weights one value at a time.
 #[derive(Debug, Clone)]
-pub(super) struct Weighting {
+pub struct Weighting {
     multiplier: Multiplier<()>,
     /// Ones of the position that are left, while a value is in transit.
     left: Option<u64>,
@@ -146,48 +149,5 @@ impl Weighting {
 
     pub fn products(&self, place: usize, see: &mut dyn FnMut(usize, Made)) {
         self.multiplier.made().into_iter().for_each(|made| see(Field::Part.put(WEIGHTING) | place, made));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gcm::arbitrary::multiplier;
-    use proptest::prelude::*;
-
-    fn power(h: Element, exponent: u64) -> Element {
-        (0..64).rev().fold(Element::ONE, |sum, bit| {
-            let squared = sum.times(sum);
-            if exponent >> bit & 1 == 1 { squared.times(h) } else { squared }
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn the_table_stands_after_its_set_up_and_weighs_every_position(
-            segment in prop_oneof![2..300_u32, 2..1_u32 << 24], h: u128, value: u128, position in 0..100_000_u64,
-            latency in 1..5_u64,
-        ) {
-            let (spec, h) = (multiplier(latency, 0, 128), Element(h));
-            let mut table = Table::new(segment, &spec);
-            table.load(h);
-            for _ in 0..setup(segment, &spec) {
-                prop_assert!(!table.ready());
-                table.clock();
-            }
-            prop_assert!(table.ready());
-            for (index, &entry) in table.powers.iter().enumerate() {
-                prop_assert_eq!(entry, power(h, u64::from(segment) << index));
-            }
-            let position = position % (1 << table.size().min(60));
-            let mut weighting = Weighting::new(&spec);
-            let mut result = weighting.take(Element(value), position, &table);
-            for cycle in 0..latency * u64::from(position.count_ones()) {
-                prop_assert!(result.is_none() && !weighting.free(), "in cycle {}", cycle);
-                result = weighting.clock(&table);
-            }
-            prop_assert_eq!(result, Some(Element(value).times(power(h, u64::from(segment) * position))));
-            prop_assert!(weighting.free());
-        }
     }
 }

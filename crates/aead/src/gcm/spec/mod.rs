@@ -266,7 +266,7 @@ pub enum SpecError {
 }
 
 /// Rounds of AES with a key of so many bits (FIPS 197).
-pub(crate) const fn aes_rounds(key_bits: u32) -> u32 {
+pub const fn aes_rounds(key_bits: u32) -> u32 {
     key_bits / 32 + 6
 }
 

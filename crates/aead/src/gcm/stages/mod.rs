@@ -9,9 +9,6 @@
 
 mod recorder;
 mod software;
-#[cfg(test)]
-mod tests;
-
 use super::engine::Engine;
 use super::message::SealOpen;
 use super::spec::GcmSpec;

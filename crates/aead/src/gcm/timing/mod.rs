@@ -26,9 +26,6 @@
 //! A call gives the cycles that the engine will need, whenever these lie: calls follow the order of the data, not of time.
 
 pub(crate) mod keystream;
-#[cfg(test)]
-mod tests;
-
 use super::ghash::{GhashTiming, Taken, TimingModel};
 use super::message::{SealOpen, Shape};
 use super::spec::{GcmSpec, GhashSpec, MultiplierSpec, SpecError};

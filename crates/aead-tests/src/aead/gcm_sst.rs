@@ -1,7 +1,12 @@
-use super::*;
-use crate::aead::bytes::{BytesError, Key, WireFormat};
 use crate::gcm::arbitrary::{multiplier, pipelined, serial};
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::{BytesError, Key, Scheme, WireFormat};
+use sealsim_aead::aead::gcm_sst::*;
+use sealsim_aead::aead::model::Model;
+use sealsim_aead::aead::scheme_timing::SchemeTiming;
+use sealsim_aead::gcm::message::{SealOpen, Shape};
+use sealsim_aead::gcm::spec::GhashSpec;
+use sealsim_aead::units::{Bytes, Cycles};
 
 /// Key, nonce, AAD and text by the first byte of each, from which they count, and their lengths; ciphertext; whole tag; bytes of the draft's tag.
 type Vector = ([(u8, usize); 4], &'static str, &'static str, usize);

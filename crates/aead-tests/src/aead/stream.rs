@@ -1,9 +1,9 @@
-use super::*;
 use crate::aead::arbitrary::{any_scheme, longest_key};
-use crate::aead::bytes::{Key, Scheme, WireFormat};
 use crate::gcm::arbitrary::pattern;
-use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::{Key, Scheme, WireFormat};
+use sealsim_aead::aead::stream::*;
+use sealsim_aead::gcm::message::SealOpen;
 
 /// Text in pieces through a stream, as often as it passes.
 fn through(stream: &mut Stream, twice: bool, text: &mut [u8], piece: usize) {

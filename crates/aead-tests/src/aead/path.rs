@@ -1,10 +1,13 @@
-use super::*;
 use crate::aead::arbitrary::any_spec;
-use crate::aead::spec::{AeadSpec, EngineSpec};
 use crate::gcm::arbitrary::pattern;
-use crate::gcm::spec::{GcmSpec, GhashSpec};
-use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::WireFormat;
+use sealsim_aead::aead::path::*;
+use sealsim_aead::aead::spec::{AeadSpec, EngineSpec};
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::part::Part;
+use sealsim_aead::gcm::spec::{GcmSpec, GhashSpec};
+use sealsim_aead::units::{Bytes, Cycles};
 
 proptest! {
     #[test]
@@ -41,7 +44,8 @@ proptest! {
 
 #[test]
 fn nonces_of_one_key_differ_where_their_counters_do_and_longer_ones_where_their_masks_do() {
-    let aegis = crate::aead::aegis::AegisSpec { lanes: 1, round: Cycles(1), tag: Some(Bytes(32)), compare: Cycles(1) };
+    let aegis =
+        sealsim_aead::aead::aegis::AegisSpec { lanes: 1, round: Cycles(1), tag: Some(Bytes(32)), compare: Cycles(1) };
     let format = EngineSpec::Other(AeadSpec::Aegis256(aegis)).format();
     assert_eq!((format.nonce_bytes(), format.tag_bytes(), format.tag_blocks()), (32, 32, 2));
     let tag =

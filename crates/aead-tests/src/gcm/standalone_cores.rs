@@ -3,11 +3,13 @@
 //!
 //! A signal that is registered has the value of the cycle before; a strobe lasts a cycle.
 
-use super::*;
 use crate::gcm::arbitrary::{multiplier, serial};
-use crate::gcm::control::{FirstCounter, Inputs, Keystream, Mask, PhaseSpec, Start};
-use crate::gcm::spec::{AesSpec, GhashSpec};
-use crate::units::Cycles;
+use sealsim_aead::gcm::bench::Bench;
+use sealsim_aead::gcm::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, PhaseSpec, Start};
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::{AesSpec, GcmSpec, GhashSpec};
+use sealsim_aead::gcm::standalone::*;
+use sealsim_aead::units::Cycles;
 use std::collections::VecDeque;
 
 /// What a test bench sees of a core.

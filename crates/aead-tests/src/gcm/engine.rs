@@ -1,10 +1,12 @@
-use super::*;
 use crate::gcm::arbitrary::{any_controlled_engine, any_engine, multiplier, pattern, serial};
-use crate::gcm::bulk;
-use crate::gcm::spec::{Closing, GhashSpec};
-use crate::units::Bytes;
 use aws_lc_rs::aead;
 use proptest::prelude::*;
+use sealsim_aead::gcm::engine::*;
+use sealsim_aead::gcm::field::Element;
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::{Closing, GcmSpec, GhashSpec};
+use sealsim_aead::gcm::{bulk, counter};
+use sealsim_aead::units::Bytes;
 use std::collections::HashSet;
 
 fn ready(spec: &GcmSpec, key: &[u8]) -> Engine {
@@ -88,7 +90,7 @@ fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
             powers.push(Element(*value));
         }
     });
-    assert_eq!(powers, crate::gcm::field::powers(reference.h(), 16));
+    assert_eq!(powers, sealsim_aead::gcm::field::powers(reference.h(), 16));
     let (mut masks, mut states) = (Vec::new(), Vec::new());
     while masks.is_empty() {
         engine.step(&mut events);

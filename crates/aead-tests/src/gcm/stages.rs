@@ -1,8 +1,10 @@
-use super::*;
 use crate::gcm::arbitrary::{any_controlled_engine, any_direction, any_engine, pattern, serial};
-use crate::gcm::field::Element;
-use crate::gcm::timing::Timing;
 use proptest::prelude::*;
+use sealsim_aead::gcm::field::Element;
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::GcmSpec;
+use sealsim_aead::gcm::stages::*;
+use sealsim_aead::gcm::timing::Timing;
 
 #[derive(Debug, Clone)]
 struct Plan {
@@ -79,7 +81,7 @@ proptest! {
         recorded(&spec, &plan, u64::MAX, |recording, _| {
             let mut timing = Timing::new(&spec).unwrap();
             let ready = timing.load_key(0);
-            let shape = crate::gcm::message::Shape {
+            let shape = sealsim_aead::gcm::message::Shape {
                 iv_bytes: plan.iv as u64, aad_bytes: plan.aad as u64, text_bytes: plan.text as u64, direction: plan.direction,
             };
             timing.start_shape(ready, &shape);

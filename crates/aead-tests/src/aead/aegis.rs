@@ -1,7 +1,11 @@
-use super::datapath::Datapath;
-use super::*;
-use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
+use sealsim_aead::aead::aegis::datapath::Datapath;
+use sealsim_aead::aead::aegis::*;
+use sealsim_aead::aead::model::Registers;
+use sealsim_aead::aead::scheme_timing::SchemeTiming;
+use sealsim_aead::gcm::message::{SealOpen, Shape};
+use sealsim_aead::gcm::spec::SpecError;
+use sealsim_aead::units::{Bytes, Cycles};
 
 fn spec(lanes: u32, round: u64) -> AegisSpec {
     AegisSpec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }

@@ -1,11 +1,11 @@
 //! Random engines and bytes for tests.
 
-use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
-use super::message::SealOpen;
-use super::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
-use super::structure::Structure;
-use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
+use sealsim_aead::gcm::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::{AesSpec, Closing, GcmSpec, GhashSpec, MultiplierSpec};
+use sealsim_aead::gcm::structure::Structure;
+use sealsim_aead::units::{Bytes, Cycles};
 
 pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed;
@@ -38,7 +38,7 @@ pub fn pipelined(lanes: u32, registers_per_round: u32) -> AesSpec {
 pub fn any_multiplier() -> BoxedStrategy<MultiplierSpec> {
     let structure = prop_oneof![
         Just(Structure::Schoolbook),
-        (1..=super::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
+        (1..=sealsim_aead::gcm::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
     ];
     let parallel = (0..5_u64, 0..4_u64, structure).prop_map(|(product, reduction, structure)| MultiplierSpec {
         structure,

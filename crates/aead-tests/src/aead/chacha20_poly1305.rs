@@ -1,6 +1,11 @@
-use super::*;
 use crate::gcm::arbitrary::any_direction;
 use proptest::prelude::*;
+use sealsim_aead::aead::chacha20_poly1305::*;
+use sealsim_aead::aead::flow::Dates;
+use sealsim_aead::aead::scheme_timing::SchemeTiming;
+use sealsim_aead::gcm::message::{SealOpen, Shape};
+use sealsim_aead::gcm::spec::Closing;
+use sealsim_aead::units::Cycles;
 
 fn spec(lanes: u32, registers: u32, ways: u32, multipliers: u32, latency: u64) -> ChaCha20Poly1305Spec {
     ChaCha20Poly1305Spec {

@@ -1,9 +1,10 @@
-use super::*;
 use crate::gcm::arbitrary::any_engine;
-use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::GcmSpec;
-use crate::gcm::timing::Timing;
 use proptest::prelude::*;
+use sealsim_aead::aead::flow::*;
+use sealsim_aead::gcm::ghash::{GhashTiming, TimingModel};
+use sealsim_aead::gcm::message::{SealOpen, Shape};
+use sealsim_aead::gcm::spec::GcmSpec;
+use sealsim_aead::gcm::timing::Timing;
 
 /// Any engine with one tag for each message.
 fn any_plain_engine() -> impl Strategy<Value = GcmSpec> {

@@ -1,8 +1,9 @@
-use super::*;
 use crate::gcm::arbitrary::{any_ghash, any_multiplier, any_simple_ghash, multiplier, pattern, serial};
-use crate::gcm::spec::Closing;
-use crate::units::Bytes;
 use proptest::prelude::*;
+use sealsim_aead::gcm::field::Element;
+use sealsim_aead::gcm::ghash::*;
+use sealsim_aead::gcm::spec::{Closing, GhashSpec};
+use sealsim_aead::units::Bytes;
 
 /// The tail that the families' heads state, for a last ciphertext block that finds everything at rest.
 fn stated_tail(spec: &GhashSpec, blocks: u64) -> u64 {
@@ -469,8 +470,8 @@ fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base
     let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());
     let nonce = aead::Nonce::assume_unique_for_key([4; 12]);
     let tag = sealer.seal_in_place_separate_tag(nonce, aead::Aad::empty(), &mut text).unwrap();
-    let key = crate::gcm::bulk::Key::new(&key).unwrap();
-    let length = crate::gcm::counter::length_block(0, 16 << 20);
+    let key = sealsim_aead::gcm::bulk::Key::new(&key).unwrap();
+    let length = sealsim_aead::gcm::counter::length_block(0, 16 << 20);
     let block = |index: usize| text.chunks(16).nth(index).map_or(length, Element::from_partial);
     let inner = GhashSpec::Aggregated { width: 2, groups: 2, multiplier: multiplier(1, 1, 128) };
     let mut unit = segmented::GhashUnit::new(4, 1000, 8, 64, &inner);

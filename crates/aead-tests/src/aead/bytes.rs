@@ -1,8 +1,10 @@
-use super::*;
 use crate::aead::arbitrary::{any_scheme, longest_key};
 use crate::gcm::arbitrary::pattern;
 use aws_lc_rs::aead;
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::*;
+use sealsim_aead::aead::spec::Scheme;
+use sealsim_aead::gcm::message::SealOpen;
 
 /// draft-irtf-cfrg-aegis-aead: the first vectors of AEGIS-256X2 and of AEGIS-256X4, without and with AAD and text.
 #[test]

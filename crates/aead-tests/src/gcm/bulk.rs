@@ -1,7 +1,9 @@
-use super::*;
 use crate::gcm::arbitrary::pattern;
 use aws_lc_rs::aead;
 use proptest::prelude::*;
+use sealsim_aead::gcm::bulk::*;
+use sealsim_aead::gcm::counter;
+use sealsim_aead::gcm::message::SealOpen;
 
 /// An AES-GCM from another code base: ciphertext and tag.
 fn oracle(key: &[u8], iv: &[u8; 12], aad: &[u8], text: &[u8]) -> (Vec<u8>, Vec<u8>) {

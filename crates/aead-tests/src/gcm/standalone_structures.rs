@@ -1,12 +1,14 @@
 //! Closed forms of controlled engines, derived from their registers: AES-128, a round per cycle, so 10 cycles in the lane; `a` blocks of
 //! AAD and `n` of text. Each form gives the cycle of the last ciphertext block at GHASH and what follows it.
 
-use super::*;
 use crate::gcm::arbitrary::{any_controlled_engine, serial};
-use crate::gcm::control::{FirstCounter, Inputs, Keystream, Mask, PhaseSpec, Start};
-use crate::gcm::spec::AesSpec;
-use crate::units::Cycles;
 use proptest::prelude::*;
+use sealsim_aead::gcm::bench::{Bench, Metrics};
+use sealsim_aead::gcm::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::{AesSpec, GcmSpec};
+use sealsim_aead::gcm::standalone::*;
+use sealsim_aead::units::Cycles;
 
 const LENGTHS: [i64; 6] = [1, 2, 3, 9, 11, 40];
 

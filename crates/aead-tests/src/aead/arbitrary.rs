@@ -1,15 +1,15 @@
 //! Random engines of other AEADs for tests.
 
-use super::aegis::AegisSpec;
-use super::bytes::Scheme;
-use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
-use super::gcm_siv::GcmSivSpec;
-use super::gcm_sst::GcmSstSpec;
-use super::spec::{AeadSpec, EngineSpec};
 use crate::gcm::arbitrary::{any_engine, any_simple_ghash, any_single_ghash};
-use crate::gcm::spec::{Closing, aes_rounds};
-use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
+use sealsim_aead::aead::aegis::AegisSpec;
+use sealsim_aead::aead::bytes::Scheme;
+use sealsim_aead::aead::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
+use sealsim_aead::aead::gcm_siv::GcmSivSpec;
+use sealsim_aead::aead::gcm_sst::GcmSstSpec;
+use sealsim_aead::aead::spec::{AeadSpec, EngineSpec};
+use sealsim_aead::gcm::spec::{Closing, aes_rounds};
+use sealsim_aead::units::{Bytes, Cycles};
 
 pub fn any_sst() -> BoxedStrategy<GcmSstSpec> {
     (any_engine(), any_single_ghash(), 4..17_u64)

@@ -1,10 +1,15 @@
-use super::*;
-use crate::aead::bytes::{Key, Scheme};
 use crate::gcm::arbitrary::{any_engine, any_single_ghash, pattern, pipelined, serial};
-use crate::gcm::bulk;
-use crate::gcm::field::Element;
-use crate::gcm::ghash::{Datapath, GhashUnit};
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::{Key, Scheme};
+use sealsim_aead::aead::flow::Dates;
+use sealsim_aead::aead::gcm_siv::*;
+use sealsim_aead::aead::scheme_timing::SchemeTiming;
+use sealsim_aead::gcm::bulk;
+use sealsim_aead::gcm::field::Element;
+use sealsim_aead::gcm::ghash::{Datapath, GhashUnit};
+use sealsim_aead::gcm::message::{SealOpen, Shape};
+use sealsim_aead::gcm::spec::GhashSpec;
+use sealsim_aead::units::{Bytes, Cycles};
 
 /// Pipelined lanes with POLYVAL on one multiplier of latency L.
 fn plain(key_bits: u32, lanes: u32, registers: u32, latency: u64, key_setup: u64) -> GcmSivSpec {

@@ -1,7 +1,12 @@
-use super::*;
 use crate::aead::arbitrary;
-use crate::gcm::spec::GcmSpec;
 use proptest::prelude::*;
+use sealsim_aead::aead::bytes::Key;
+use sealsim_aead::aead::spec::EngineSpec;
+use sealsim_aead::aead::standalone::*;
+use sealsim_aead::gcm::bench::Bench;
+use sealsim_aead::gcm::message::SealOpen;
+use sealsim_aead::gcm::spec::GcmSpec;
+use sealsim_aead::units::Bytes;
 
 fn bench(aad_blocks: u64, blocks: u64, direction: SealOpen, messages: u32) -> Bench {
     Bench { aad_blocks, blocks, direction, messages, seed: 3, trace_blocks: 0 }
