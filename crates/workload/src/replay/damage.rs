@@ -10,7 +10,7 @@
 //! host and GPU that differ: they shift many operations and not a few.
 
 use super::{Ns, job::Job};
-use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Trace, Waited};
+use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Trace, Waited, named};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// By how much an operation begins before its call at least if its date is damaged.
@@ -224,10 +224,11 @@ const fn returned(call: &HostCall) -> Ns {
 /// graph have none.
 pub(super) fn lost(job: &Job) -> Option<(bool, String)> {
     let (mut capturing, mut lost, mut all) = (HashSet::new(), 0, 0);
+    let [begins, ends] = ["BeginCapture", "EndCapture"].map(|part| named(&job.names, move |name| name.contains(part)));
     for call in &job.calls {
-        match job.name(call.name) {
-            name if name.contains("BeginCapture") => _ = capturing.insert(call.thread),
-            name if name.contains("EndCapture") => _ = capturing.remove(&call.thread),
+        match call.name {
+            name if begins(name) => _ = capturing.insert(call.thread),
+            name if ends(name) => _ = capturing.remove(&call.thread),
             _ if call.kind != CallKind::Launch || call.failed || capturing.contains(&call.thread) => {}
             _ => {
                 all += 1;

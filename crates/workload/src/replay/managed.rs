@@ -7,7 +7,7 @@
 //! | calls that allocate managed memory, or move it ahead (`cudaMallocManaged`, `cudaMemPrefetchAsync`) and do not fail | managed |
 //! | copies with a side that is managed, and nothing else of the above | may be [pinned memory with confidential computing](super::secure) |
 
-use crate::workload::trace::{DeviceKind, DeviceOp, Direction, Memory, Trace};
+use crate::workload::trace::{DeviceKind, DeviceOp, Direction, Memory, Trace, named};
 
 /// How much of managed memory a profile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,12 +31,12 @@ impl Managed {
             }
             _ => false,
         };
-        let named = |name: &str| CALLS.iter().any(|part| name.contains(part));
+        let is_managed = named(&trace.names, |name| CALLS.iter().any(|part| name.contains(part)));
         let faults = trace.events.left_out.iter().filter(|(reason, _)| reason.contains("table CUDA_UM_"));
         let found = Self {
             copies: trace.device.iter().filter(moves).count() as u64,
             faults: faults.fold(0, |sum, (_, count)| sum.saturating_add(*count)),
-            calls: trace.calls.iter().filter(|call| !call.failed && named(trace.name(call.name))).count() as u64,
+            calls: trace.calls.iter().filter(|call| !call.failed && is_managed(call.name)).count() as u64,
         };
         (found != Self::default()).then_some(found)
     }

@@ -1,7 +1,7 @@
 //! What of a trace the replay does not model, and how much of it that concerns.
 
 use super::{Ns, long::LONGEST, nccl::collective};
-use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Trace};
+use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Trace, named};
 
 /// In sentences; nothing is said of what does not occur.
 pub(super) fn missing(trace: &Trace) -> Vec<String> {
@@ -53,7 +53,8 @@ pub(super) fn hidden(trace: &Trace) -> Vec<String> {
     let calls = |part: &str| {
         let made =
             trace.calls.iter().filter(|call| !call.failed && call.what != CallKind::Query || part.contains("Get"));
-        made.filter(|call| trace.name(call.name).contains(part)).count()
+        let has = named(&trace.names, |name| name.contains(part));
+        made.filter(|call| has(call.name)).count()
     };
     let locks = trace.calls.iter().filter(|call| call.what == CallKind::HostAllocate && !call.failed).count();
     let touches = |op: &DeviceOp| match op.kind {
@@ -64,8 +65,8 @@ pub(super) fn hidden(trace: &Trace) -> Vec<String> {
     };
     let untouched = locks > 0 && !trace.device.iter().any(touches);
     let (pointers, runs) = (calls("HostGetDevicePointer"), trace.device.iter().any(|op| op.kind == DeviceKind::Kernel));
-    let is_fused = |op: &&DeviceOp| ["NVLS", "multimem"].iter().any(|part| trace.name(op.name).contains(part));
-    let (multicast, fused) = (calls("Multicast"), trace.device.iter().filter(is_fused).count());
+    let is_fused = named(&trace.names, |name| ["NVLS", "multimem"].iter().any(|part| name.contains(part)));
+    let (multicast, fused) = (calls("Multicast"), trace.device.iter().filter(|op| is_fused(op.name)).count());
     let read = || {
         format!(
             "Kernels may read memory of the host directly, which a profile does not show: the program allocates locked memory {locks} times and asks {pointers} \

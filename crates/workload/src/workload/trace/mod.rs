@@ -39,7 +39,7 @@ pub use chakra::{ChakraNode, ChakraWork, write_chakra_head};
 pub use input::Input;
 pub use model::{
     CallKind, Communication, DeviceKind, DeviceOp, Direction, Events, HostCall, Memory, NameId, OnHost, Rank, Step,
-    Synchronization, Thread, Trace, Waited,
+    Synchronization, Thread, Trace, Waited, named,
 };
 pub use place::Place;
 

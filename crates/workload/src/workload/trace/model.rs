@@ -97,6 +97,12 @@ impl Events {
     }
 }
 
+/// Whether a name is one for which `is` holds, which is asked once for each name, however many have it.
+pub fn named(names: &[Arc<str>], is: impl Fn(&str) -> bool) -> impl Fn(NameId) -> bool {
+    let which: Vec<bool> = names.iter().map(|name| is(name)).collect();
+    move |name| which.get(name as usize).is_some_and(|one| *one)
+}
+
 impl Trace {
     pub fn name(&self, name: NameId) -> &str {
         self.names.get(name as usize).map_or("", |name| &**name)
