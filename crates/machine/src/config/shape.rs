@@ -97,17 +97,17 @@ struct Definitions<'a> {
     documented: bool,
 }
 
-/// A type that holds itself, without the alternatives that do.
+/// A type that holds itself, and those of its alternatives that do not.
 struct Hidden<'a> {
     name: &'a str,
     schema: &'a Json,
+    kept: Vec<&'a Json>,
     outer: Option<&'a Hidden<'a>>,
 }
 
 impl<'a> Definitions<'a> {
-    fn get(self, name: &str) -> Option<&'a Json> {
-        let mut shadows = std::iter::successors(self.hidden, |one| one.outer);
-        shadows.find(|one| one.name == name).map(|one| one.schema).or_else(|| self.all.get(name))
+    fn hidden(self, name: &str) -> Option<&'a Hidden<'a>> {
+        std::iter::successors(self.hidden, |one| one.outer).find(|one| one.name == name)
     }
 }
 
@@ -141,18 +141,21 @@ impl Shape {
                 return Self::Quantity(kind);
             }
             let definitions = Definitions { within: Some(name), ..definitions };
-            return match definitions.get(name).map(|schema| (schema, without(schema, reference))) {
+            if let Some(hidden) = definitions.hidden(name) {
+                return Self::read_alternatives(hidden.schema, hidden.kept.clone(), definitions);
+            }
+            return match definitions.all.get(name).map(|schema| (schema, without(schema, reference))) {
                 None => Self::Opaque,
                 Some((schema, None)) => Self::read(schema, definitions),
-                Some((schema, Some(rest))) => {
+                Some((schema, Some(kept))) => {
                     // A type that holds itself: within it, only what does not hold it again.
-                    let hidden = Hidden { name, schema: &rest, outer: definitions.hidden };
+                    let hidden = Hidden { name, schema, kept, outer: definitions.hidden };
                     Self::read(schema, Definitions { hidden: Some(&hidden), ..definitions })
                 }
             };
         }
-        if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
-            return Self::read_alternatives(schema, alternatives, definitions);
+        if let Some(alternatives) = alternatives(schema) {
+            return Self::read_alternatives(schema, alternatives.iter().collect(), definitions);
         }
         if let Some(texts) = texts(schema) {
             return Self::Choice(texts);
@@ -181,8 +184,8 @@ impl Shape {
     }
 
     /// `Option`, an enum of plain variants, or a tagged enum: `whole`, of these alternatives.
-    fn read_alternatives(whole: &Json, alternatives: &[Json], definitions: Definitions<'_>) -> Self {
-        let alternatives: Vec<_> = alternatives.iter().filter(|schema| type_of(schema) != Some("null")).collect();
+    fn read_alternatives(whole: &Json, mut alternatives: Vec<&Json>, definitions: Definitions<'_>) -> Self {
+        alternatives.retain(|schema| type_of(schema) != Some("null"));
         if let [only] = alternatives[..] {
             return Self::read(only, definitions);
         }
@@ -298,13 +301,15 @@ fn mentions(schema: &Json, reference: &str) -> bool {
     }
 }
 
-/// A schema without those of its alternatives that refer to `reference`, if any do.
-fn without(schema: &Json, reference: &str) -> Option<Json> {
-    let holds = |key: &&str| schema.get(key).is_some_and(|alternatives| mentions(alternatives, reference));
-    let key = ["oneOf", "anyOf"].into_iter().find(holds)?;
-    let mut schema = schema.clone();
-    schema.get_mut(key)?.as_array_mut()?.retain(|alternative| !mentions(alternative, reference));
-    Some(schema)
+fn alternatives(schema: &Json) -> Option<&Vec<Json>> {
+    ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array())
+}
+
+/// The alternatives of a schema that do not refer to `reference`, if others do.
+fn without<'a>(schema: &'a Json, reference: &str) -> Option<Vec<&'a Json>> {
+    let all = alternatives(schema)?;
+    let kept: Vec<_> = all.iter().filter(|alternative| !mentions(alternative, reference)).collect();
+    (kept.len() < all.len()).then_some(kept)
 }
 
 /// `"a", "b"`.
@@ -370,10 +375,10 @@ fn variant(schema: &Json, definitions: Definitions<'_>, whole: &Json) -> Option<
 /// The texts that a field may be, each with its meaning.
 fn choices(schema: &Json, definitions: Definitions<'_>) -> Vec<(String, String)> {
     let reference = schema.get("$ref").and_then(Json::as_str).and_then(|path| path.rsplit('/').next());
-    if let Some(named) = reference.and_then(|name| definitions.get(name)) {
+    if let Some(named) = reference.and_then(|name| definitions.all.get(name)) {
         return choices(named, definitions);
     }
-    if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
+    if let Some(alternatives) = alternatives(schema) {
         return alternatives.iter().flat_map(|schema| choices(schema, definitions)).collect();
     }
     let texts = texts(schema).unwrap_or_default();

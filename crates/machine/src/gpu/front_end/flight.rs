@@ -134,6 +134,10 @@ impl Flights {
 
     /// The oldest tag that is known and still to be written.
     pub fn known_tag(&mut self) -> Option<&mut Option<PartTag>> {
+        // Asked in each cycle, and most have no launch.
+        if self.flights.is_empty() {
+            return None;
+        }
         let known = |flight: &&mut Flight| flight.tag.as_ref().is_some_and(PartTag::is_known);
         let flight = self.flights.iter_mut().find(known)?;
         self.changed = true;

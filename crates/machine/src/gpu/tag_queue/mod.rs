@@ -315,8 +315,10 @@ impl Unit for TagQueue {
                 self.note(report, now.time);
             }
         }
-        self.start_comparisons(now.cycle);
-        self.retire(now, ports);
+        if !self.entries.is_empty() {
+            self.start_comparisons(now.cycle);
+            self.retire(now, ports);
+        }
         ports.hold(self.entries.len());
         self.wake(now, ports)
     }
