@@ -79,15 +79,19 @@ impl Kind {
         self.scales.iter().map(|scale| scale.unit).chain(self.also.iter().copied())
     }
 
+    /// Whether what is written as `text` has a unit of this quantity.
+    pub fn has_unit_of(&self, text: &str) -> bool {
+        let unit = split(text).1;
+        self.scales.iter().any(|scale| scale.unit == unit)
+    }
+
     /// Reads `text` into base units, exactly.
     ///
     /// # Errors
     ///
     /// The text is not a whole number of base units with a known unit behind it, or does not fit.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
-        let trimmed = text.trim();
-        let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
-        let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
+        let (number, unit) = split(text);
         let malformed = || QuantityError::NotANumber { text: text.to_owned(), example: self.example };
         let too_large = || QuantityError::TooLarge { text: text.to_owned(), what: self.what };
         let (digits, decimals) = split_decimal(number).ok_or_else(malformed)?;
@@ -131,6 +135,14 @@ impl Kind {
         }
         format!("{text} {}", scale.unit)
     }
+}
+
+/// A number, and the unit behind it.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len()));
+    (number, unit.trim())
 }
 
 /// Reads `12.5` as ("125", 1): digits without the point, and how many stood behind it.

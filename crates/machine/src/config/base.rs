@@ -131,11 +131,8 @@ impl Base {
 
     /// Whether there is a machine with settings on top.
     pub fn possible(&self, settings: &[String]) -> bool {
-        if self.fills_by_table(settings) {
-            self.only_touched(settings).is_some_and(|varied| check::can_be(&varied.machine))
-        } else {
-            self.varied(settings).is_ok()
-        }
+        let whole = || !self.fills_by_table(settings) && self.varied(settings).is_ok();
+        self.only_touched(settings).map_or_else(whole, |varied| check::can_be(&varied.machine))
     }
 
     /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables, and in a table without a clock
@@ -160,16 +157,13 @@ impl Base {
         }
         let mut machine = self.resolved.machine.clone();
         let mut assumed: usize = self.assumed.iter().map(|(_, count)| count).sum();
-        for (place, setting) in settings.iter().enumerate() {
-            let name = table_of(setting);
-            if settings[..place].iter().any(|before| table_of(before) == name) {
-                continue;
-            }
-            let own: Vec<&str> =
-                settings[place..].iter().filter(|other| table_of(other) == name).map(String::as_str).collect();
+        let tables: Vec<&str> = settings.iter().map(|setting| table_of(setting)).collect();
+        for (place, name) in tables.iter().enumerate().filter(|(place, name)| !tables[..*place].contains(name)) {
+            let own = settings.iter().zip(&tables).skip(place).filter(|(_, table)| *table == name);
+            let own: Vec<&str> = own.map(|(setting, _)| setting.as_str()).collect();
             let filled = self.filled(name, &own)?;
             machine.take_field(name, &filled.machine)?;
-            assumed -= self.assumed.iter().find(|(known, _)| known == name).map_or(0, |(_, count)| *count);
+            assumed -= self.assumed.iter().find(|(known, _)| known == *name).map_or(0, |(_, count)| *count);
             assumed += filled.assumed;
         }
         Some(Varied { machine, assumed })

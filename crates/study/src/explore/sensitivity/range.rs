@@ -68,7 +68,7 @@ impl Range {
 
     /// A number of base units as its setting.
     pub(super) fn written(&self, number: u64) -> String {
-        amount(&self.low).map_or_else(|| number.to_string(), |(_, print)| print(number))
+        amount(&self.low).and_then(|(_, kind)| kind).map_or_else(|| number.to_string(), |kind| kind.print(number))
     }
 }
 
@@ -120,17 +120,13 @@ fn named(variants: &[Variant], applies: &[bool]) -> Vec<String> {
     variants.iter().zip(applies).filter(|(_, applies)| **applies).map(|(variant, _)| variant.name.clone()).collect()
 }
 
-/// How a number of base units is written.
-type Print = Box<dyn Fn(u64) -> String>;
-
-/// A value in base units, and how to write one.
-pub(super) fn amount(text: &str) -> Option<(u64, Print)> {
+/// A value in base units, and what it is of unless it is a count.
+fn amount(text: &str) -> Option<(u64, Option<&'static crate::units::Kind>)> {
     if let Ok(number) = text.parse() {
-        return Some((number, Box::new(|number| number.to_string())));
+        return Some((number, None));
     }
-    let read = |(_, kind): &(&str, &'static crate::units::Kind)| Some((kind.parse(text).ok()?, *kind));
-    let (number, kind) = KINDS.iter().find_map(read)?;
-    Some((number, Box::new(move |number| kind.print(number))))
+    let mut kinds = KINDS.iter().map(|(_, kind)| *kind).filter(|kind| kind.has_unit_of(text));
+    kinds.find_map(|kind| Some((kind.parse(text).ok()?, Some(kind))))
 }
 
 #[cfg(test)]
@@ -168,8 +164,8 @@ mod tests {
     #[test]
     fn an_amount_is_written_as_it_is_read() {
         for text in ["12", "4 KiB", "14 cycles", "1.755 GHz", "1.6 B/cycle"] {
-            let (number, print) = amount(text).unwrap();
-            assert_eq!(print(number), text);
+            let (number, kind) = amount(text).unwrap();
+            assert_eq!(kind.map_or_else(|| number.to_string(), |kind| kind.print(number)), text);
         }
         assert!(amount("in_order").is_none());
     }
