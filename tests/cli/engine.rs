@@ -1,6 +1,6 @@
 //! `sealsim engine` as a process.
 
-use aws_lc_rs::aead;
+use ring::aead;
 use serde_json::Value as Json;
 use std::process::{Command, Output};
 
@@ -184,17 +184,15 @@ fn the_cycles_in_the_document_are_those_of_the_engines() {
 }
 
 #[test]
-fn the_bytes_of_other_aeads_are_those_of_another_code_base() {
-    for (name, algorithm) in [("gcm-siv", &aead::AES_256_GCM_SIV), ("chacha20-poly1305", &aead::CHACHA20_POLY1305)] {
-        let shown = document(&[name, "--aad-blocks", "3", "--blocks", "99"]);
-        let key = aead::UnboundKey::new(algorithm, &bytes(&shown, "key")).expect("a key");
-        let nonce = aead::Nonce::try_assume_unique_for_key(&bytes(&shown, "iv")).expect("a nonce");
-        let mut text = bytes(&shown, "input");
-        aead::LessSafeKey::new(key)
-            .seal_in_place_append_tag(nonce, aead::Aad::from(bytes(&shown, "aad")), &mut text)
-            .expect("sealed");
-        assert_eq!(text, [bytes(&shown, "output"), bytes(&shown, "tag")].concat(), "{name}");
-    }
+fn the_bytes_of_chacha20_poly1305_are_those_of_another_code_base() {
+    let shown = document(&["chacha20-poly1305", "--aad-blocks", "3", "--blocks", "99"]);
+    let key = aead::UnboundKey::new(&aead::CHACHA20_POLY1305, &bytes(&shown, "key")).expect("a key");
+    let nonce = aead::Nonce::try_assume_unique_for_key(&bytes(&shown, "iv")).expect("a nonce");
+    let mut text = bytes(&shown, "input");
+    aead::LessSafeKey::new(key)
+        .seal_in_place_append_tag(nonce, aead::Aad::from(bytes(&shown, "aad")), &mut text)
+        .expect("sealed");
+    assert_eq!(text, [bytes(&shown, "output"), bytes(&shown, "tag")].concat());
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! Tests of `sealsim_aead`, in a crate of their own: what they test is optimised, they are not.
 #![cfg(test)]
 
+/// AEADs of another code base.
+#[cfg(feature = "aws-lc")]
+use aws_lc_rs as another;
+#[cfg(not(feature = "aws-lc"))]
+use ring as another;
+
 mod aead {
     mod aegis;
     pub mod arbitrary;

@@ -8,6 +8,7 @@ use sealsim::{
 };
 
 #[test]
+#[ignore = "seconds of brute force: .ci/run"]
 fn what_limits_shipped_designs_is_what_gains_most_by_brute_force() {
     let (machines, sizes): (&[&str], &[u64]) = if part(1, 0, 0) == 1 {
         (&["h100-nvl-tdx", "h100-tdx-gen5", "h100-sxm5-off"], &[4 * KIB, 64 * KIB, MIB, 16 * MIB])

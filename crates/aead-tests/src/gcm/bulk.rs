@@ -1,14 +1,18 @@
+use crate::another::aead;
 use crate::gcm::arbitrary::pattern;
-use aws_lc_rs::aead;
 use proptest::prelude::*;
 use sealsim_aead::gcm::bulk::*;
 use sealsim_aead::gcm::counter;
 use sealsim_aead::gcm::message::SealOpen;
 
+/// Bytes of keys that the other code base has.
+const KEYS: &[usize] = if cfg!(feature = "aws-lc") { &[16, 24, 32] } else { &[16, 32] };
+
 /// An AES-GCM from another code base: ciphertext and tag.
 fn oracle(key: &[u8], iv: &[u8; 12], aad: &[u8], text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let algorithm = match key.len() {
         16 => &aead::AES_128_GCM,
+        #[cfg(feature = "aws-lc")]
         24 => &aead::AES_192_GCM,
         _ => &aead::AES_256_GCM,
     };
@@ -34,7 +38,7 @@ fn in_pieces(key: &Key, iv: &[u8], aad: &[u8], text: &mut [u8], cuts: &[usize], 
 proptest! {
     #[test]
     fn messages_in_pieces_equal_another_code_base(
-        key_bytes in prop::sample::select(vec![16, 24, 32]), seed: u64, aad in 0..80_usize, text in 0..20_000_usize,
+        key_bytes in prop::sample::select(KEYS), seed: u64, aad in 0..80_usize, text in 0..20_000_usize,
         cuts in prop::collection::vec(prop_oneof![0..40_usize, 0..3000_usize], 0..20),
     ) {
         let raw = pattern(seed, key_bytes);
@@ -52,7 +56,8 @@ proptest! {
 
 #[test]
 fn long_messages_equal_another_code_base() {
-    for (key_bytes, length) in [(32, 16 << 20), (24, (1 << 20) + 5), (16, (4 << 20) - 1)] {
+    let all = [(32, 16 << 20), (24, (1 << 20) + 5), (16, (4 << 20) - 1)].into_iter();
+    for (key_bytes, length) in all.filter(|(key_bytes, _)| KEYS.contains(key_bytes)) {
         let raw = pattern(9, key_bytes);
         let (iv, aad, plain) = ([3; 12], pattern(4, 33), pattern(5, length));
         let (cipher, tag) = oracle(&raw, &iv, &aad, &plain);

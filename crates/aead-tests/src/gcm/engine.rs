@@ -1,5 +1,5 @@
+use crate::another::aead;
 use crate::gcm::arbitrary::{any_controlled_engine, any_engine, multiplier, pattern, serial};
-use aws_lc_rs::aead;
 use proptest::prelude::*;
 use sealsim_aead::gcm::engine::*;
 use sealsim_aead::gcm::field::Element;

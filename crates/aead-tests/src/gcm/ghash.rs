@@ -464,7 +464,7 @@ fn in_order_arrival_is_u_units_with_buffers_of_a_segment_and_one_unit_without() 
 
 #[test]
 fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base() {
-    use aws_lc_rs::aead;
+    use crate::another::aead;
     let key = pattern(1, 32);
     let mut text = pattern(2, 16 << 20);
     let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());

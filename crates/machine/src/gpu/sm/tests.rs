@@ -11,7 +11,7 @@ use crate::{
     gcm::{aes::RoundKeys, bulk::Key, field::Element, message::SealOpen},
     units::{Bytes, Cycles, Frequency},
 };
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 /// An H100's SM with the kernel of the design `sm`.
 pub(super) fn h100() -> SmSpec {

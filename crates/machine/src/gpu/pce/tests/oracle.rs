@@ -1,8 +1,8 @@
 //! Messages, opened and sealed as by another code base.
 
 use super::*;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce as OracleNonce, UnboundKey};
 use proptest::prelude::*;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce as OracleNonce, UnboundKey};
 
 /// Ciphertext and tag by another code base.
 fn oracle(text: &[u8]) -> (Vec<u8>, [u8; 16]) {

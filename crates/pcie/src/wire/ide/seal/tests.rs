@@ -3,8 +3,8 @@ use crate::{
     split::Request,
     wire::tlp::{Attributes, MemoryOp, TlpRepr},
 };
-use aws_lc_rs::aead;
 use proptest::prelude::*;
+use ring::aead;
 
 const RAW_KEY: [u8; 32] = *b"thirty-two bytes make an AES key";
 
