@@ -61,7 +61,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// So long the last answers have to be sent.
 const LAST: Duration = Duration::from_millis(300);
 /// A connection that has been idle for so long ends.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_secs(2);
 /// One that says nothing for so long is the first to make room.
 const SILENT: Duration = Duration::from_secs(1);
 
