@@ -1,10 +1,9 @@
 //! What a design costs and risks is one figure, whichever verb states it.
 
 use serde_json::Value;
-use std::process::Command;
 
 fn sealsim(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
+    let output = crate::here(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -2,15 +2,10 @@
 
 use ring::aead;
 use serde_json::Value as Json;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn engine(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .arg("engine")
-        .args(arguments)
-        .output()
-        .expect("sealsim runs")
+    crate::here(&[&["engine"], arguments].concat())
 }
 
 fn document(arguments: &[&str]) -> Json {

@@ -12,10 +12,8 @@ struct Printed {
 }
 
 fn sealsim(arguments: &[&str]) -> Printed {
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    Printed { status: output.status.code().unwrap(), stdout, stderr }
+    let (status, stdout, stderr) = crate::printed(arguments);
+    Printed { status, stdout, stderr }
 }
 
 fn json(arguments: &[&str]) -> Json {

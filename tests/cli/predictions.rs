@@ -1,6 +1,6 @@
 //! The committed predictions of `validation/predictions/` are those of the simulator as it is.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf};
 
 const TABLES: [&str; 5] = ["p1-pinned", "p2-pinned", "gen3", "snp-gen4", "collectives"];
 
@@ -17,12 +17,7 @@ fn predicted(asked: &[String]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("asked.csv");
     fs::write(&file, asked.join("\n") + "\n").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .args(["validate", "--predict"])
-        .arg(&file)
-        .output()
-        .unwrap();
+    let output = crate::here(&["validate", "--predict", file.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }

@@ -1,11 +1,7 @@
 //! `sealsim report` and `--report` as processes: the page holds what the verb prints.
 
 use serde_json::Value;
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Output},
-};
+use std::{fs, path::PathBuf, process::Output};
 use tempfile::TempDir;
 
 struct Bench {
@@ -26,8 +22,7 @@ impl Bench {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-        command.env("COLUMNS", "240").args(arguments).current_dir(self.folder.path()).output().unwrap()
+        crate::in_folder(self.folder.path(), arguments)
     }
 
     fn fine(&self, arguments: &[&str]) -> String {

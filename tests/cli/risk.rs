@@ -32,13 +32,8 @@ fn a_failure_is_what_run_with_the_same_fault_says() {
     assert_eq!((&policy["release"], &policy["messages"], &policy["own"]), (&"eager".into(), &4.into(), &false.into()));
     let failure = &policy["failures"][2];
     assert_eq!(failure["position"], 3);
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
-        .env("COLUMNS", "240")
-        .args(["run", "h100-nvl-tdx", "--design", "eager", "--copy", "h2d:4MiB", "--data", "none", "--format", "json"])
-        .args(["--inject", "staging.tag.flip:3"])
-        .output()
-        .expect("the program runs");
-    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let run = ["run", "h100-nvl-tdx", "--design", "eager", "--copy", "h2d:4MiB", "--data", "none", "--format", "json"];
+    let run = crate::json_of(&crate::here(&[&run[..], &["--inject", "staging.tag.flip:3"]].concat()));
     let (copy, failed) = (&run["copies"][0], &run["tag_queue"]["failed"][0]);
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{run:#}"));
     // Both ends of a time are rounded down to a picosecond in the record, and the time itself is.

@@ -123,6 +123,7 @@ fn a_comparison_has_an_interval_for_each_rate_and_gain() {
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn who_is_busiest_in_a_sampled_copy_has_an_interval_and_what_limits_it_is_measured_on_shorter_ones() {
     let fraction = |run: &Json| run["copies"][0]["busiest"]["fraction"].as_f64().expect("a fraction");
     let place = "/copies/0/busiest/fraction";
@@ -170,6 +171,7 @@ fn long_copies() -> Json {
 }
 
 #[test]
+#[ignore = "long samples: .ci/run"]
 fn each_figure_of_a_sampled_replay_lies_in_its_interval_and_the_true_one_nearby() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");
