@@ -199,7 +199,7 @@ impl Base {
         let mut machine = self.resolved.machine.clone();
         machine.set_field(name, entry.node.to_json())?;
         let canonical: Map<_, _> = machine.field(name).map(|json| (name.to_owned(), json)).into_iter().collect();
-        let (parameters, _) = take_stock(&values, &Json::Object(canonical));
+        let (parameters, _) = take_stock(&values, &Json::Object(canonical), &mut |_, _| ());
         check::within_limits(&parameters).then(|| Filled { machine, assumed: count_assumed(&parameters) })
     }
 

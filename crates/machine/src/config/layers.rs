@@ -104,7 +104,7 @@ impl Layers {
         }
         let engine = engine_in(&stack)?;
         let table = if engine.gcm().is_some() { "engine" } else { "aead" };
-        let (parameters, switches) = take_stock(&stack.values, &json!({ table: &engine }));
+        let (parameters, switches) = take_stock(&stack.values, &json!({ table: &engine }), &mut |_, _| ());
         let label = |at| stack.values.at(at).and_then(Node::text).unwrap_or(&self.machine).to_owned();
         let [name, summary] = LABELS.map(label);
         Ok(Some(DescribedEngine { name, summary, layers: stack.names, table, engine, parameters, switches }))

@@ -56,9 +56,10 @@ impl Resolved {
         examine(values, Shape::machine(), "", &Layered(&chain)).result()?;
         let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
         let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
-        let (mut parameters, switches) = take_stock(values, &canonical);
+        let mut digest = Sha256::new();
+        let (mut parameters, switches) = take_stock(values, &canonical, &mut |path, json| add(&mut digest, path, json));
         cut::cut(&mut parameters);
-        let digest = digest(&canonical);
+        let digest = hex::encode(digest.finalize());
         check::check(&machine, &parameters, values)?;
         Ok(Self { machine, designs, layers, parameters, switches, fitted_to: BTreeSet::new(), digest })
     }
@@ -231,10 +232,15 @@ fn is_as_of_all(canonical: &Json, path: &str, json: &Json) -> bool {
         .is_some_and(|path| canonical.pointer(&format!("/{}", path.replace('.', "/"))) == Some(json))
 }
 
-/// All parameters and switches, with their values as the machine holds them.
-pub(super) fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Vec<(String, bool)>) {
+/// All parameters and switches, with their values as the machine holds them. `leaf` is called with each path and value.
+pub(super) fn take_stock(
+    values: &Node,
+    canonical: &Json,
+    leaf: &mut dyn FnMut(&str, &Json),
+) -> (Vec<Parameter>, Vec<(String, bool)>) {
     let (mut parameters, mut switches) = (Vec::new(), Vec::new());
     each_leaf(canonical, Some(Shape::machine()), "", &mut |path, shape, json| {
+        leaf(path, json);
         if LABELS.contains(&path) || is_as_of_all(canonical, path, json) {
             return;
         }
@@ -292,15 +298,11 @@ fn each_leaf(json: &Json, shape: Option<&Shape>, path: &str, visit: &mut impl Fn
     }
 }
 
-/// SHA-256 over one line `path=value` per leaf, in alphabetical order.
-fn digest(canonical: &Json) -> String {
-    let mut hash = Sha256::new();
-    each_leaf(canonical, None, "", &mut |path, _, json| {
-        if !LABELS.contains(&path) && !library::NAMES.contains(&path) {
-            hash.update(format!("{path}={json}\n"));
-        }
-    });
-    hex::encode(hash.finalize())
+/// Adds a leaf to the digest of a machine, which is SHA-256 over one line `path=value` per leaf, in alphabetical order.
+fn add(digest: &mut Sha256, path: &str, json: &Json) {
+    if !LABELS.contains(&path) && !library::NAMES.contains(&path) {
+        digest.update(format!("{path}={json}\n"));
+    }
 }
 
 #[cfg(test)]

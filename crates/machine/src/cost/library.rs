@@ -5,12 +5,24 @@ use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
 const RESULTS: &str = include_str!("../../../../rtl/results.toml");
 
-/// The file, parsed once, rows in the order of blocks. It is part of the program, and a test reads it.
-static LIBRARIES: LazyLock<BTreeMap<String, Library>> = LazyLock::new(|| {
-    let mut libraries: BTreeMap<String, Library> = toml::from_str(RESULTS).unwrap_or_default();
-    libraries.values_mut().for_each(|library| library.rows.sort_by_key(|row| row.block));
-    libraries
+/// A library of the file, parsed when it is first asked for, rows in the order of blocks.
+type Parsed = LazyLock<Option<Library>, Box<dyn FnOnce() -> Option<Library> + Send>>;
+
+/// All of them: most programs ask for one. The file is part of the program, and a test reads it.
+static LIBRARIES: LazyLock<BTreeMap<&str, Parsed>> = LazyLock::new(|| {
+    let mut heads: Vec<_> = RESULTS.match_indices("\n[").map(|(at, _)| at + 1).collect();
+    heads.retain(|&at| !RESULTS[at..].starts_with("[["));
+    let ends = heads.iter().skip(1).copied().chain([RESULTS.len()]);
+    let parts = heads.iter().zip(ends).map(|(&at, end)| &RESULTS[at..end]);
+    let named = parts.filter_map(|part| Some((part[1..].split_once(']')?.0, part)));
+    named.map(|(name, part)| (name, Parsed::new(Box::new(move || parsed(part))))).collect()
 });
+
+fn parsed(part: &str) -> Option<Library> {
+    let mut library = toml::from_str::<BTreeMap<String, Library>>(part).ok()?.into_values().next()?;
+    library.rows.sort_by_key(|row| row.block);
+    Some(library)
+}
 
 /// The cells that figures are given in where nothing else is asked for.
 pub const DEFAULT: &str = "asap7";
@@ -140,11 +152,11 @@ impl Delay {
 impl Library {
     /// The library of this name, if `rtl/results.toml` has it.
     pub fn named(name: &str) -> Option<&'static Self> {
-        LIBRARIES.get(name)
+        LIBRARIES.get(name)?.as_ref()
     }
 
     pub fn names() -> Vec<&'static str> {
-        LIBRARIES.keys().map(String::as_str).collect()
+        LIBRARIES.keys().copied().collect()
     }
 
     /// ASAP7.

@@ -120,11 +120,4 @@ impl Trace {
         let call = |op: &DeviceOp| calls.get(&op.correlation?).copied();
         self.device.iter().map(call).collect()
     }
-
-    /// End of the last operation or call, ns.
-    pub fn length_ns(&self) -> u64 {
-        let device = self.device.iter().map(|op| op.start_ns + op.duration_ns);
-        let calls = self.calls.iter().map(|call| call.start_ns + call.duration_ns);
-        device.chain(calls).max().unwrap_or(0)
-    }
 }
