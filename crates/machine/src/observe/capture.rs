@@ -19,7 +19,10 @@
 //! | 14..16 | bytes of the packet with its symbols; bit 15 set |
 //! | 16..20 | bit 28: upstream; 9:8 speed: 1 for 2.5 GT/s, 3 for 5 GT/s, 2 for all above, which the format does not know; 2:0 width: log2 of the lanes |
 
-use super::Window;
+use super::{
+    Window,
+    pcapng::{self, APPLICATION, DESCRIPTION, NAME, RESOLUTION},
+};
 use crate::{
     files::RecordFile,
     pcie::{
@@ -29,21 +32,10 @@ use crate::{
     sim::{ChannelTransfer, Listener, Place, Places},
     units::Femtos,
 };
-use pcap_file::{
-    DataLink, Endianness,
-    pcapng::{
-        PcapNgWriter,
-        blocks::{
-            enhanced_packet::EnhancedPacketBlock,
-            interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
-            section_header::{SectionHeaderBlock, SectionHeaderOption},
-        },
-    },
-};
-use std::{borrow::Cow, cmp::Reverse, collections::BinaryHeap, io, time::Duration};
+use std::{cmp::Reverse, collections::BinaryHeap, io};
 
 /// The link type: reserved for users, and what a public dissector of PCIe captures listens to.
-const USER11: u32 = 158;
+const USER11: u16 = 158;
 /// Symbols of 8b/10b that begin a TLP, begin a DLLP, and end either.
 const STP: u8 = 0xfb;
 const SDP: u8 = 0x5c;
@@ -78,24 +70,13 @@ pub struct Capture {
     waiting: BinaryHeap<Reverse<Packet>>,
     heard: u64,
     records: u32,
-    writer: PcapNgWriter<Vec<u8>>,
 }
-
-/// What cannot fail: blocks go into memory.
-const IN_MEMORY: &str = "a block in memory";
 
 impl Capture {
     /// Writes to `file` what arrives in a window.
     pub fn new(file: RecordFile, window: Window, links: Links) -> Self {
-        let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            options: vec![SectionHeaderOption::UserApplication(application)],
-            ..SectionHeaderBlock::default()
-        };
-        let writer = PcapNgWriter::with_section_header(Vec::new(), section).expect(IN_MEMORY);
         let (interfaces, waiting) = (Vec::new(), BinaryHeap::new());
-        Self { file, window, links, interfaces, waiting, heard: 0, records: 0, writer }
+        Self { file, window, links, interfaces, waiting, heard: 0, records: 0 }
     }
 
     /// Whether the file cannot be written any more.
@@ -125,22 +106,8 @@ impl Capture {
 
     fn write(&mut self, packet: Packet) {
         let data = record(self.records, &packet, self.interfaces[packet.interface as usize].flags);
-        let block = EnhancedPacketBlock {
-            interface_id: packet.interface,
-            timestamp: Duration::from_nanos(nanos(packet.date)),
-            original_len: data.len() as u32,
-            data: data.into(),
-            options: Vec::new(),
-        };
-        self.writer.write_pcapng_block(block).expect(IN_MEMORY);
+        self.file.record(|buffer| buffer.extend(pcapng::packet(packet.interface, nanos(packet.date), &data)));
         self.records += 1;
-        self.hand_over();
-    }
-
-    /// What has been written into memory is a record of the file.
-    fn hand_over(&mut self) {
-        let bytes = self.writer.get_mut();
-        self.file.record(|buffer| buffer.append(bytes));
     }
 }
 
@@ -189,24 +156,18 @@ fn framed(packet: PacketBytes) -> Vec<u8> {
 
 impl Listener for Capture {
     fn begin(&mut self, places: &Places) {
+        let application = concat!("sealsim ", env!("CARGO_PKG_VERSION"));
+        self.file.record(|buffer| buffer.extend(pcapng::section(&[(APPLICATION, application.as_bytes())])));
         for (channel, outline) in places.channels.iter().enumerate() {
             if !self.hears(Place::Channel(outline)) {
                 continue;
             }
             let Some(link) = (self.links)(&outline.path) else { continue };
-            let (path, upstream) = (outline.path.clone(), is_upstream(&outline.path));
+            let upstream = is_upstream(&outline.path);
             let about =
                 format!("from {} to {}, generation {} x{}", outline.from, outline.to, link.generation, link.lanes);
-            let block = InterfaceDescriptionBlock {
-                linktype: DataLink::from(USER11),
-                snaplen: 0,
-                options: vec![
-                    InterfaceDescriptionOption::IfName(path.into()),
-                    InterfaceDescriptionOption::IfDescription(about.into()),
-                    InterfaceDescriptionOption::IfTsResol(9),
-                ],
-            };
-            self.writer.write_pcapng_block(block).expect(IN_MEMORY);
+            let options = [(NAME, outline.path.as_bytes()), (DESCRIPTION, about.as_bytes()), (RESOLUTION, &[9])];
+            self.file.record(|buffer| buffer.extend(pcapng::interface(USER11, &options)));
             self.interfaces.push(Interface { channel, flags: flags(upstream, &link) });
             if self.window.holds(Femtos::ZERO) {
                 let own = if upstream { &link.gpu_credits } else { &link.host_credits };
@@ -214,7 +175,6 @@ impl Listener for Capture {
                 dllps.for_each(|dllp| self.keep(Femtos::ZERO, self.interfaces.len() - 1, dllp));
             }
         }
-        self.hand_over();
     }
 
     fn hears(&self, place: Place<'_>) -> bool {

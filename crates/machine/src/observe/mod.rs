@@ -12,7 +12,6 @@
 //!     +-- path        why the run took as long as it took
 //! ```
 
-#[cfg(feature = "observe")]
 pub mod capture;
 pub mod events;
 pub mod identity;
@@ -20,6 +19,7 @@ pub mod listeners;
 pub mod messages;
 pub mod parting;
 pub mod path;
+mod pcapng;
 pub mod perfetto;
 pub mod registers;
 #[cfg(feature = "observe")]

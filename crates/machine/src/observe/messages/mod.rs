@@ -23,6 +23,5 @@ mod places;
 mod tracker;
 
 pub use message::{Message, Stage, Step, Way};
-#[cfg(feature = "observe")]
 pub(super) use places::gpu_of;
 pub use tracker::Tracker;
