@@ -5,7 +5,7 @@
 //!   code | length | value, padded to 4 bytes                   an option; code 0 ends them
 //! ```
 
-/// Options: text of the application in a section; name, description and resolution of time in an interface.
+/// Options: the application of a section; name, description and resolution of time of an interface.
 pub(super) const APPLICATION: u16 = 4;
 pub(super) const NAME: u16 = 2;
 pub(super) const DESCRIPTION: u16 = 3;

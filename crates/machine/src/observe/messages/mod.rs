@@ -23,5 +23,6 @@ mod places;
 mod tracker;
 
 pub use message::{Message, Stage, Step, Way};
+#[cfg(feature = "observe")]
 pub(super) use places::gpu_of;
 pub use tracker::Tracker;
