@@ -31,7 +31,7 @@ pub const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
     spec.latency() * (POSITION_BITS - 2 + segment.count_ones()) as u64
 }
 
-/// The powers by which segments are weighted, and the multiplier that makes them.
+/// The powers by which segments of so many blocks are weighted, and the multiplier that makes them.
 #[derive(Debug, Clone)]
 pub struct Table {
     multiplier: Multiplier<()>,

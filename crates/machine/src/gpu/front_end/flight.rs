@@ -134,7 +134,7 @@ impl Flights {
 
     /// The oldest tag that is known and still to be written.
     pub fn known_tag(&mut self) -> Option<&mut Option<PartTag>> {
-        // Asked in each cycle, and most have no launch.
+        // This is asked in each cycle, and in most there is no launch.
         if self.flights.is_empty() {
             return None;
         }
